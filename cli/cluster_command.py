@@ -11,7 +11,7 @@ import click
 from csaw.cli import console
 from csaw.cli.options import Options
 from csaw.cli.reports.closing_lines import report_run
-from csaw.cli.reports.cluster_plan import print_plans
+from csaw.cli.reports.run import print_plans
 from csaw.partition.base.notebook import counted
 from csaw.partition.base.plain_data import OptionValue, Record
 

@@ -49,7 +49,7 @@ def _own_measures(args: list[str]) -> tuple[list[type[measure.Measure]], CsawErr
     given = [word.partition("=")[2] or following for word, following in pairwise([*args, ""]) if _names_measures(word)]
     found, failed = [], None
     for name in (name.strip() for text in given for name in text.split(",") if ".py" in name):
-        from csaw.engine.analytics.evaluation.chosen import kind_of
+        from csaw.engine.analytics.evaluation.options import kind_of
 
         try:
             one = kind_of(name)

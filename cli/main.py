@@ -11,9 +11,9 @@ from pathlib import Path
 
 import click
 
-from csaw.partition.base.cached_names import in_words
-from csaw.partition.base.interruptible import NAME
 from csaw.partition.base.numba_settings import refuse_settings
+from csaw.partition.base.parallel import NAME
+from csaw.partition.base.python_names import in_words
 from csaw.partition.base.quoting import printable, shown
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import CsawError

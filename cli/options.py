@@ -125,7 +125,7 @@ def _taken(width: int) -> list[tuple[str, str]]:
 
     No option is cut at its hyphens.
     """
-    from csaw.engine.api.in_time import InTime
+    from csaw.engine.api.bases import InTime
 
     kinds = sorted(map(registry.find, registry.names()), key=lambda kind: (kind.layout != "walks", kind.layout))
     together: dict[tuple[str, ...], list[str]] = {}

@@ -31,7 +31,7 @@ def directed(command: Command) -> Command:
 
 def size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
     """``4GiB`` as bytes; OptionError names the option."""
-    from csaw.partition.base.sizes import parse_size
+    from csaw.partition.base.quoting import parse_size
     from csaw.partition.errors import OptionError
 
     try:

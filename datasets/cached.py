@@ -3,17 +3,19 @@
 import hashlib
 import logging
 import os
+import tempfile
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from csaw.partition.arrays.lease import take
+from csaw.partition.arrays.locks import take
 from csaw.partition.base import cache
-from csaw.partition.base.cached_names import noted
-from csaw.partition.base.drafts import remove_folder
+from csaw.partition.base.cache import remove_folder
 from csaw.partition.base.file_locks import lock
+from csaw.partition.base.python_names import noted
 from csaw.partition.errors import StoreError
 
 if TYPE_CHECKING:
@@ -84,3 +86,15 @@ def _why_not(path: Path, fault: Fault) -> str:
 
 def place_of(folder: Path, key: str) -> Path:
     return folder / f"{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:16]}.zarr"
+
+
+# The graph `karate` as a store that csaw carries: its first command does not wait for the ingest to be compiled.
+
+FILE = Path(__file__).with_name("karate.zarr.zip")  # scripts/make_karate.py makes it
+
+
+def unpack(out: Path) -> None:
+    """Make the store ``out`` of the one that csaw carries. It appears as a whole."""
+    with tempfile.TemporaryDirectory(dir=out.parent) as folder, zipfile.ZipFile(FILE) as packed:
+        packed.extractall(Path(folder, "store"))
+        Path(folder, "store").rename(out)

@@ -6,13 +6,43 @@ import re
 import stat
 import tarfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import IO, cast
 
-from csaw.datasets.archive import PIECE, unpacked
 from csaw.datasets.catalog import Entry
 from csaw.partition.errors import StoreError
 from csaw.partition.ingestion.text.sniff import SNAP_COUNTS
+
+# The unpacked text of a dataset's file: gzip data, or the Matrix Market file in a SuiteSparse archive.
+
+PIECE = 1 << 20
+
+
+@contextmanager
+def unpacked(path: Path, entry: Entry) -> Iterator[IO[bytes]]:
+    """Open the text of the entry's file.
+
+    Raises tarfile.TarError if an archive is damaged or has no such file, and the errors of gzip.
+    """
+    with cast(IO[bytes], gzip.open(path, "rb")) as stream:
+        if not entry.member:
+            yield stream
+            return
+        with tarfile.open(fileobj=stream, mode="r|") as archive:
+            yield _member(archive, entry.member)
+        while stream.read(PIECE):  # its checksum is at the end
+            pass
+
+
+def _member(archive: tarfile.TarFile, name: str) -> IO[bytes]:
+    for member in archive:
+        if PurePosixPath(member.name).name == name and (file := archive.extractfile(member)):
+            return file
+    raise tarfile.ReadError(f"it has no file {name}")
+
 
 ROW_BYTES = 24  # of text, at most: two ids of ten digits, a separator, the end of the line; with a time less than 48
 PACKED_ROW_BYTES = ROW_BYTES // 2  # gzip needs less than half a byte for a digit

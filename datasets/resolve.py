@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from csaw.datasets.cached import cached, place_of
 from csaw.datasets.catalog import ENTRIES, ByHand, Entry, by_hand, find
 from csaw.partition.base import cache
-from csaw.partition.base.drafts import remove_folder
+from csaw.partition.base.cache import remove_folder
 from csaw.partition.base.python_names import kept
 from csaw.partition.base.quoting import meant, shown
 from csaw.partition.errors import CsawError, FormatError, OptionError, StoreError
@@ -183,7 +183,7 @@ def _generated(folder: Path, spec: str, directed: bool | None) -> Path:
 
     def make(out: Path) -> None:
         if spec == "karate":
-            from csaw.datasets.ready import unpack
+            from csaw.datasets.cached import unpack
 
             unpack(out)
         else:
@@ -198,7 +198,7 @@ def _key(graph: str | Path, found: os.stat_result) -> str:
     """A word for a file as it is: another one under its name, and one that was written to, have other inodes or times,
     also where a tool keeps the time of the change.
     """
-    from csaw.partition.arrays.regular import identity_of
+    from csaw.partition.arrays.files import identity_of
 
     return f"{Path(graph).resolve()} {' '.join(map(str, identity_of(found)))} read {READING}"
 
@@ -208,7 +208,7 @@ def remedy(error: CsawError, cache_dir: str | Path | None = None) -> str:
 
     Empty for any other error.
     """
-    from csaw.partition.arrays.chunk_files import AGAIN
+    from csaw.partition.arrays.loader import AGAIN
 
     named = re.search(re.escape(f"{_folder(cache_dir)}{os.sep}") + r"[0-9a-f]{16}\.zarr", str(error))
     return f", or remove {named[0]}: it is in csaw's cache and is made again" if named and AGAIN in str(error) else ""
@@ -263,7 +263,7 @@ def _made(entry: Entry, file: Path, out: Path, directed: bool | None) -> "GraphS
     directed = entry.directed if directed is None else directed
     if not entry.member:
         return _ingest(file, out, directed, entry.time_column, entry.time_format)
-    from csaw.datasets.archive import unpacked
+    from csaw.datasets.check import unpacked
 
     with tempfile.TemporaryDirectory(dir=out.parent) as folder:
         text = Path(folder, entry.member)

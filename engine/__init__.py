@@ -10,8 +10,7 @@ if TYPE_CHECKING:
     from csaw.engine.runs.execute import execute, sample
     from csaw.engine.runs.job import prepare
     from csaw.engine.runs.sample_stream import stream
-    from csaw.engine.runs.virtual import open_virtual
-    from csaw.engine.runs.virtual_writer import commit_virtual
+    from csaw.engine.runs.virtual import commit_virtual, open_virtual
     from csaw.engine.stores import open_samples
 
 _WHERE = {

@@ -13,17 +13,19 @@ from csaw.engine.api.algorithm import (
     every_hop,
     option,
 )
-from csaw.engine.api.in_time import InTime, against_option
-from csaw.engine.api.mixins import (
+from csaw.engine.api.bases import (
     ChosenBias,
+    CollectiveSampling,
+    IndividualSampling,
+    InTime,
     LayerEntries,
     MatrixEntries,
+    TemporalWalk,
+    against_option,
     bias_option,
     normalize_option,
     unique_option,
 )
-from csaw.engine.api.temporal_walk import TemporalWalk
-from csaw.engine.api.transit_sampling import CollectiveSampling, IndividualSampling
 
 __all__ = [
     "DEPTH_HELP",

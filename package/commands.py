@@ -14,13 +14,13 @@ from csaw.engine.analytics.measure import options_of_all as measure_options
 from csaw.engine.api import registry
 from csaw.engine.api.registry import Algo
 from csaw.engine.plan.options import options as run_options
+from csaw.engine.runs.draw import draw_samples
 from csaw.engine.runs.execute import execute
-from csaw.engine.runs.in_memory import draw_samples
 from csaw.engine.runs.job import Job, prepare
 from csaw.engine.runs.one_way import remedy_of, warn
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.runs.sample_stream import stream as stream_store
-from csaw.engine.runs.virtual_writer import commit_virtual
+from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.samples import Samples
 from csaw.engine.samples.place import check_place
 from csaw.engine.stores import open_samples

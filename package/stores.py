@@ -24,7 +24,7 @@ from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.attributes import is_graph
-from csaw.partition.graph.windowed import Windowed
+from csaw.partition.graph.views import Windowed
 
 Place = str | os.PathLike[str]
 Store = Place | Samples | GraphStore

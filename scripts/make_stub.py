@@ -40,7 +40,7 @@ from csaw.commands import evaluate as evaluate
 from csaw.commands import graph as graph
 from csaw.engine.algorithm import Algorithm
 from csaw.engine.analytics.evaluation.evaluate import Evaluation as Evaluation
-from csaw.engine.api.views import EdgeView
+from csaw.engine.api.algorithm import EdgeView
 from csaw.engine.runs.sample_stream import Stream as Stream
 from csaw.engine.samples import Samples as Samples
 from csaw.engine.stores import open_samples as open_samples

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from csaw.cli.commands.export import export as export_command
 from csaw.engine.api import registry
-from csaw.engine.export.registry import GRAPHS, SAMPLES, formats
+from csaw.engine.export.targets import GRAPHS, SAMPLES, formats
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs" / "contributing").glob("*.md"))

@@ -31,7 +31,7 @@ def list_(as_json: bool) -> None:
 
     from csaw.cli.reports.sections import print_table
     from csaw.datasets.catalog import BY_HAND, ENTRIES
-    from csaw.partition.base.sizes import format_size
+    from csaw.partition.base.quoting import format_size
 
     if as_json:
         console.print_json([asdict(e) | {"url": e.url} for e in ENTRIES])

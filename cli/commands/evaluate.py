@@ -213,8 +213,7 @@ def _write_list(graph: str, what: str | None, out: str | None, wanted: Options) 
 def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: Options) -> list[str]:
     """The measures to save, which are found beside those that the user names."""
     from csaw.engine.analytics.evaluation import saved
-    from csaw.engine.analytics.evaluation.chosen import chosen, name_of
-    from csaw.engine.analytics.evaluation.options import EvaluateOptions
+    from csaw.engine.analytics.evaluation.options import EvaluateOptions, chosen, name_of
 
     if save is None:
         return []

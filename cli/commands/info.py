@@ -67,7 +67,7 @@ def _print_graph(shown: "Facts") -> None:
 
 def _print_look(store: str, algo: str | None, graph: str | None) -> None:
     """Histograms of some instances of a sample; where they cannot be read, the reason."""
-    from csaw.engine.samples.look import look
+    from csaw.engine.samples.describe import look
     from csaw.engine.stores import open_samples
     from csaw.partition.errors import StoreError
 

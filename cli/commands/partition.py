@@ -250,7 +250,7 @@ def partition(
         from csaw.partition.base.stages import READING
 
         if dry_run:
-            from csaw.partition.ingestion.preview import preview
+            from csaw.partition.ingestion.making import preview
 
             found = preview(*_checked(inputs, options))
         else:
@@ -274,7 +274,7 @@ def _checked(inputs: tuple[str, ...], options: dict[str, OptionValue]) -> "tuple
     """The files that are meant, and how they are read."""
     from csaw.datasets.resolve import refuse_name
     from csaw.partition import IngestOptions
-    from csaw.partition.ingestion.text.several import files_of
+    from csaw.partition.ingestion.text.readers import files_of
 
     chosen = IngestOptions(**options)
     for name in inputs:

@@ -204,7 +204,7 @@ def _print_plan(graph: str, job: "Job", as_json: bool) -> None:
 
 def _commit(job: "Job", place: str, overwrite: bool) -> Options:
     """Write the virtual sample of a job; the summary."""
-    from csaw.engine.runs.virtual_writer import commit_virtual
+    from csaw.engine.runs.virtual import commit_virtual
 
     return commit_virtual(job, place, overwrite=overwrite)
 
@@ -274,7 +274,7 @@ def _of_run(virtual_from: str | None, wanted: Options) -> Options:
 def _run(job: "Job", out: str, shard: str | None, resume: bool, overwrite: bool, shown: "Progress") -> Options:
     """The summary of a run, or of a shard of it."""
     from csaw.cli import cluster_command as spread
-    from csaw.partition.base.cached_names import with_names
+    from csaw.partition.base.python_names import with_names
 
     if job.plan.request.weighted:  # the report of the store's making says whether that changes anything
         equal = [said for said in job.store.report.get("warnings", ()) if said.startswith("all weights are ")]

@@ -131,7 +131,7 @@ def report_graph(store: "GraphStore", report: Facts) -> None:
     """Print what a graph store holds in a few lines, with ``--verbose`` after all that was found when it was made."""
     if console.is_verbose():
         from csaw.cli.reports.graphs import graph_sections
-        from csaw.partition.graph.describe import describe
+        from csaw.partition.graph.store import describe
 
         print_report(graph_sections(describe(store), report))
         console.say(" ")

@@ -93,7 +93,7 @@ def yes(value: object) -> str:
 
 def size(value: object) -> str:
     """Bytes as GiB, MiB or KiB."""
-    from csaw.partition.base.sizes import format_size
+    from csaw.partition.base.quoting import format_size
 
     return format_size(value) if _is_number(value) else plain(value)
 
@@ -110,7 +110,7 @@ def seconds(value: object) -> str:
 
 def rate(value: object) -> str:
     """Edges a second, such as ``4 M edges/s``."""
-    from csaw.partition.base.sizes import short
+    from csaw.partition.base.quoting import short
 
     return short(value, "edges/s") if _is_number(value) else plain(value)
 

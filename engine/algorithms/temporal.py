@@ -1,7 +1,7 @@
 """Temporal walk: edges follow each other in time (CTDNE: Nguyen et al., Companion of WWW 2018)."""
 
 from csaw.engine.algorithm import option
-from csaw.engine.api.edge_starts import BIASES, EdgeStarts, check_bias
+from csaw.engine.api.starts import BIASES, EdgeStarts, check_bias
 from csaw.partition.errors import OptionError
 
 

@@ -16,9 +16,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
-from csaw.engine.api.hook_place import placed
-from csaw.engine.api.hook_rewriter import Rewriter, expression
-from csaw.engine.api.hooks import TREES, Hook, written_out
+from csaw.engine.api.hook_errors import placed
+from csaw.engine.api.hooks import TREES, Hook, Rewriter, expression, written_out
 from csaw.engine.api.option import LARGEST, Option
 from csaw.partition.errors import OptionError
 

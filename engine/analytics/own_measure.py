@@ -19,7 +19,7 @@ from csaw.engine.analytics.measure import Column, Distribution, Findings, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.analytics.own_hooks import COMBINES, FIELDS, VertexOption, nothing, numbers, rewritten
 from csaw.engine.analytics.rounds import Asked, Rounds
-from csaw.engine.api.hook_place import placed
+from csaw.engine.api.hook_errors import placed
 from csaw.engine.api.hooks import Hook
 from csaw.engine.api.option import Option, flag_of
 from csaw.partition import GraphStore

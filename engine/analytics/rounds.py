@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from csaw.engine.analytics.own_hooks import Hooked
-from csaw.engine.api.hook_place import placed
+from csaw.engine.api.hook_errors import placed
 from csaw.engine.plan.contracts import Array
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError

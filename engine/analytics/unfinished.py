@@ -13,10 +13,9 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import ArrayLike
 
-from csaw.partition.arrays.regular import open_regular
+from csaw.partition.arrays.files import open_regular
 from csaw.partition.base import stages
-from csaw.partition.base.cache import make_folder, written_here
-from csaw.partition.base.drafts import drafted
+from csaw.partition.base.cache import drafted, make_folder, written_here
 
 log = logging.getLogger(__name__)
 SECONDS, SHARE = 10.0, 20  # between writes at least, and times what the last one took

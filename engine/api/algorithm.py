@@ -18,21 +18,125 @@ and v.degree, apart from dst, dst_degree and the numbers of edges.
 the vertex i steps back: path(0) is e.src, path(1) is e.prev; -1 before the source. ``e.weight`` is a 64-bit float, 1 in
 an unweighted run. An edge column is a 64-bit integer or a 64-bit float, as its dtype is; the graph store lists its
 columns. ``x / 0`` is infinity or NaN, and of integers ``x // 0`` and ``x % 0`` are 0. ``e.column("pagerank", e.dst)``
-is that vertex's number in a column of data given with ``--columns``; NaN for what is no vertex. See vertex_columns.py.
+is that vertex's number in a column of data given with ``--columns``; NaN for what is no vertex. See algorithm.py.
 Where the graph is streamed only edge_bias may ask is_neighbor, of e.prev or e.src: other rows may not be in memory, and
 such a run is refused.
 """
 
+import hashlib
+import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from csaw.engine.api.option import LARGEST, Option, checked, flag_of, option, options_of
-from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
-from csaw.engine.api.views import EdgeView, LawView, VertexView
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import meant
 from csaw.partition.errors import OptionError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+# The arguments of hooks: an edge, a vertex, and the vertex of a law.
+
+
+class View(Protocol):
+    """A place in an instance: its vertices and numbers, and functions of its graph."""
+
+    prev: int
+    source: int
+    depth: int
+    instance: int
+    vertices: int
+
+    def is_neighbor(self, a: int, b: int) -> bool: ...
+
+    def column(self, name: str, vertex: int) -> float: ...
+
+    def path(self, steps: int) -> int: ...
+
+    def random(self) -> float: ...
+
+    def random_vertex(self) -> int: ...
+
+
+class EdgeView(View, Protocol):
+    """An edge, for the hooks edge_bias and update; its columns are attributes by their names."""
+
+    src: int
+    dst: int
+    weight: float
+    src_degree: int
+    dst_degree: int
+    previous_time: int
+    start_time: int
+
+    def __getattr__(self, name: str) -> float: ...
+
+
+class VertexView(View, Protocol):
+    """A vertex, for the hooks vertex_bias and dead_end."""
+
+    id: int
+    degree: int
+
+
+class LawView(Protocol):
+    """A vertex, for the method law, which may ask for the degree of any vertex."""
+
+    id: int
+    prev: int
+    source: int
+    depth: int
+    vertices: int
+
+    def degree(self, vertex: int) -> int: ...
+
+    def column(self, name: str, vertex: int) -> float: ...
+
+    def path(self, steps: int) -> int: ...
+
+
+# Columns of data of vertices: one number for each vertex, which hooks read as `e.column("name", vertex)`;
+# given_columns.py reads them.
+#
+# Numbers are 64-bit floats everywhere, so that a bias has the same bits on every device. They lie in memory whole,
+# whatever the residency of the graph.
+
+
+@dataclass(frozen=True)
+class VertexColumns:
+    """``table`` float64 [columns, V]: row k is the column ``names[k]``, and entry v of it the number of the vertex with
+    dense id v.
+    """
+
+    names: tuple[str, ...]
+    table: "np.ndarray | None"
+
+    @property
+    def nbytes(self) -> int:
+        return 0 if self.table is None else int(self.table.nbytes)
+
+    @cached_property
+    def digests(self) -> dict[str, str]:
+        """By name, the SHA-256 of a column's numbers in the order of dense ids, as a request has it."""
+        rows = () if self.table is None else self.table
+        return {
+            name: hashlib.sha256(row.astype("<f8").tobytes()).hexdigest()
+            for name, row in zip(self.names, rows, strict=True)
+        }
+
+    def value(self, name: str, vertex: int) -> float:
+        """The number of a vertex; NaN for what is no vertex. For the law in Python; kernels read ``table``."""
+        assert self.table is not None
+        row = self.table[self.names.index(name)]
+        return float(row[vertex]) if 0 <= vertex < row.size else math.nan
+
+
+NO_COLUMNS = VertexColumns((), None)
 
 __all__ = [
     "DEPTH_HELP",

@@ -10,8 +10,7 @@ from typing import Any, NoReturn
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import LARGEST, MOST_STEPS, Algorithm, MiniBatches, Option, Traversal, Walk
-from csaw.engine.api.hook_place import placed
-from csaw.engine.api.user_code import users_code
+from csaw.engine.api.hook_errors import placed, users_code
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 

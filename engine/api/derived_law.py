@@ -186,7 +186,7 @@ def _is_call(node: ast.AST, name: str) -> bool:
 
 def _outcomes(self: Any, hook: Readable, view: Callable[[Ways, bool], object]) -> dict[int, float]:
     """The chance of each vertex that the hook returns for a ``view``, which is made for each way."""
-    from csaw.engine.api.plain_hooks import plain_hook  # imports NumPy, which a command's help does without
+    from csaw.engine.api.law import plain_hook  # imports NumPy, which a command's help does without
 
     called, found = plain_hook(self, hook.name), defaultdict[int, float](float)
     waiting: list[tuple[tuple[int, ...], float]] = [((), 1.0)]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from csaw.engine.api.hook_place import HookError
+from csaw.engine.api.hook_errors import HookError
 from csaw.partition.base.quoting import quoted
 
 Scope: TypeAlias = dict[str, Any]

@@ -12,9 +12,8 @@ from numbers import Real
 from typing import Self, TypeVar, cast
 
 from csaw.partition.base.arguments import BYTES, flag, maybe, real, text, texts, unboxed
-from csaw.partition.base.numerals import real_of, whole_of
 from csaw.partition.base.plain_data import OptionValue, Values
-from csaw.partition.base.quoting import quoted
+from csaw.partition.base.quoting import quoted, real_of, whole_of
 from csaw.partition.errors import OptionError
 
 T = TypeVar("T")
@@ -107,7 +106,7 @@ def _truth(value: object) -> bool:
 
 
 def _size(value: object) -> int:
-    from csaw.partition.base.sizes import parse_size
+    from csaw.partition.base.quoting import parse_size
 
     return parse_size(value) if isinstance(value, str) else _whole(value)
 
@@ -119,7 +118,7 @@ def _word(value: object) -> str:
 
 
 def _bias(value: object) -> str:
-    from csaw.engine.api.written_expression import expression_of
+    from csaw.engine.api.written import expression_of
 
     return expression_of(value)
 

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from csaw.engine.api import registry
-from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.api.algorithm import NO_COLUMNS, Algorithm, VertexColumns
 from csaw.engine.api.option import InUnits
-from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
 from csaw.engine.api.written_classes import CLASS, recorded_name
 from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import quoted

@@ -16,10 +16,10 @@ from types import FunctionType
 from typing import Any, NamedTuple
 
 from csaw.engine.api.algorithm import MOST_STEPS, Algorithm, MiniBatches, Traversal, Walk, every_hop
+from csaw.engine.api.bases import CollectiveSampling, IndividualSampling, TransitSampling, equally_likely
 from csaw.engine.api.derived_law import law_by, readable
+from csaw.engine.api.hook_errors import users_code
 from csaw.engine.api.hook_language import refuse_foreign
-from csaw.engine.api.transit_sampling import CollectiveSampling, IndividualSampling, TransitSampling, equally_likely
-from csaw.engine.api.user_code import users_code
 from csaw.engine.api.written import Written, function_of
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError

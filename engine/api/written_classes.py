@@ -16,11 +16,11 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.bases import TransitSampling
+from csaw.engine.api.hook_errors import WRITTEN
 from csaw.engine.api.hook_language import scope_of
-from csaw.engine.api.hook_place import WRITTEN
 from csaw.engine.api.hook_scope import source_of
 from csaw.engine.api.option import Option
-from csaw.engine.api.transit_sampling import TransitSampling
 from csaw.engine.api.written import Written, class_of, function_of, number_of, outer_names
 from csaw.partition.base.cache import cache_dir, code_folder, own_file, write_own
 from csaw.partition.base.quoting import quoted

@@ -5,15 +5,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from csaw.engine.batches.clusters import ClusterSets
-from csaw.engine.batches.copies_in_time import PoolsInTime, SharedDrawsInTime
-from csaw.engine.batches.in_time import InTime, MiniBatchesInTime
-from csaw.engine.batches.induced import Induced
+from csaw.engine.batches.collective import Pools, SharedDraws, Unique
+from csaw.engine.batches.in_time import InTime, MiniBatchesInTime, PoolsInTime, SharedDrawsInTime
+from csaw.engine.batches.induced import ClusterSets, Induced
 from csaw.engine.batches.minibatches import MiniBatches
-from csaw.engine.batches.pools import Pools
-from csaw.engine.batches.shared_draws import SharedDraws
 from csaw.engine.batches.traversals import Traversals
-from csaw.engine.batches.unique import Unique
 from csaw.engine.plan.batch_kind import BatchKind
 from csaw.engine.plan.contracts import Array, Batch
 from csaw.engine.schedule.backend import Backend

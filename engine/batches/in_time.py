@@ -5,14 +5,18 @@ which a vertex was met. A vertex picks by the address of its random numbers, as 
 edges that it may select in the order of its row by time.
 """
 
+from types import ModuleType
+
 import numpy as np
 
+from csaw.engine.batches.layers import LATER, SPARE
 from csaw.engine.batches.minibatches import MiniBatches
-from csaw.engine.batches.traversals import Traversals
+from csaw.engine.batches.traversals import Traversals, begins, counts, in_pieces
 from csaw.engine.plan.contracts import Array
+from csaw.engine.plan.parts import LISTED_EDGES
 from csaw.engine.samples.layouts.hops import time_names
-from csaw.engine.schedule.backend import Backend
-from csaw.engine.schedule.flags import set_count
+from csaw.engine.samples.layouts.layout import OF_COPIES
+from csaw.engine.schedule.backend import Backend, any_set, set_count
 from csaw.partition.graph.edge_columns import NO_TIME
 
 
@@ -113,3 +117,197 @@ class MiniBatchesInTime(Clocked, MiniBatches):
     def _drop(self) -> None:
         self.owner = self.owner[:0]
         super()._drop()
+
+
+# Batches in time whose frontiers select together: copies of vertices, and the edges that they may select.
+#
+# A copy is a vertex with the time that it knows. A frontier has each copy once, so that a vertex may be in it at
+# several times, and each of its copies has the edges before its own time. Kernels list these edges, and the rules of
+# the algorithm decide among all that the copies of an instance have.
+
+ALL_EDGES = -1
+CELL_BYTES = 32  # of an edge that is listed, at most
+LAST = 64.0  # no time of rate 1 is later: -log of 2^-64 is 44.4
+
+
+class Copies:
+    """The copies that the instances of a batch have met. ``xp``: NumPy or CuPy."""
+
+    def __init__(self, xp: ModuleType, vertices: int) -> None:
+        self.xp, self.vertices = xp, vertices
+        self.key, self.time = xp.zeros(0, np.int64), xp.zeros(0, np.int64)
+
+    def news(self, local: Array, vertex: Array, time: Array) -> Array:
+        """bool [n]: whether copies are new to their instances ``local``."""
+        known = self.key.size
+        order, run, begin = self._runs(local, vertex, time)
+        out = self.xp.empty(order.size, bool)
+        out[order] = order[begin][run] >= known
+        return out[known:]
+
+    def first(self, local: Array, vertex: Array, time: Array) -> Array:
+        """Numbers of the new copies, of equal ones the first, in order of instance, vertex and time."""
+        order, _, begin = self._runs(local, vertex, time)
+        found = order[begin] - self.key.size
+        return found[found >= 0]
+
+    def meet(self, local: Array, vertex: Array, time: Array) -> None:
+        """Add copies that are new and differ."""
+        xp, key = self.xp, local * self.vertices + vertex
+        self.key, self.time = xp.concatenate([self.key, key]), xp.concatenate([self.time, time])
+
+    def counts(self, instances: int) -> Array:
+        """int64 [instances]: how many copies each has met."""
+        return self.xp.bincount(self.key // self.vertices, minlength=instances)
+
+    def _runs(self, local: Array, vertex: Array, time: Array) -> tuple[Array, Array, Array]:
+        """All copies, those that were met and then these, in order: their numbers, the run of equal ones that each is
+        in, and where runs begin.
+        """
+        xp = self.xp
+        key = xp.concatenate([self.key, local * self.vertices + vertex])
+        time = xp.concatenate([self.time, time])
+        order = xp.lexsort((time, key))  # stable, so that what was met comes first in a run
+        fresh = xp.ones(order.size, bool)
+        fresh[1:] = (xp.diff(key[order]) != 0) | (time[order][1:] != time[order][:-1])
+        return order, xp.cumsum(fresh) - 1, xp.flatnonzero(fresh)
+
+
+class Together(InTime):
+    """A batch of the instances from number ``first`` on, whose frontiers are copies, each once.
+
+    ``sources`` int64 [instances, frontier size, 2]: the vertices that they start from, and their times.
+    """
+
+    def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
+        self.known: list[tuple[Array, ...]] = []  # the times that both ends of the edges of each depth know
+        self.met = Copies(backend.xp, backend.store.vertices)
+        super().__init__(backend, first, sources)
+
+    def _enter(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
+        """Begin the next depth with the copies of these vertices at the times ``then``."""
+        new = self.met.first(local, vertex, self.then)
+        local, vertex, self.then = local[new], vertex[new], self.then[new]
+        if self.algorithm.visited_once:
+            self.met.meet(local, vertex, self.then)
+        zero = self.xp.zeros(local.size, np.int64)
+        super()._enter(local, zero, vertex, zero - 1)
+
+    def _capacities(self, size: int) -> Array:
+        return self.degree if size else self.xp.zeros_like(self.degree)
+
+    def _reserve(self, capacity: Array) -> None:
+        """Let the entries that have edges wait: there is room for those of some entries at a time."""
+        super()._reserve(self.xp.zeros_like(capacity))
+        self.capacity, self.pending = capacity, self.xp.flatnonzero(capacity)
+        self.listed: list[tuple[Array, Array, Array]] = []  # entry, neighbor and time of edges
+
+    def _select(self, entries: Array) -> None:
+        for some in in_pieces(self.xp, self.capacity[entries], LISTED_EDGES):
+            self._list(entries[some])
+
+    def _list(self, entries: Array) -> None:
+        """List the edges that these entries may select: a hub may be there in many copies, most of them without most of
+        its edges.
+        """
+        xp, many = self.xp, self.capacity[entries]
+        upto = xp.cumsum(many)
+        total, held = int(upto[-1]), sum(one[0].size for one in (*self.sampled, *self.listed))
+        self.backend.claim(self.edge_bytes * held + CELL_BYTES * total)
+        self.start[entries] = upto - many
+        self.out, self.time = xp.full(total, self.none, self.dtype), xp.empty(total, np.int64)
+        self.backend.list_in_time(self, entries, self._asked())
+        cell = xp.flatnonzero(self.out != self.none)
+        entry = entries[xp.searchsorted(upto, cell, side="right")]
+        self.listed.append((entry, self.out[cell].astype(np.int64), self.time[cell]))
+
+    def _asked(self) -> int:
+        """The number of edges that numbers of vertices are to keep of each entry, on average; -1 lists all."""
+        return ALL_EDGES
+
+    def _next_depth(self) -> None:
+        """Keep some of the edges that were listed, and make the next frontier of their ends."""
+        xp, none = self.xp, self.xp.zeros(0, np.int64)
+        self._count_dead()
+        entry, dst, time = (xp.concatenate([none, *(one[k] for one in self.listed)]) for k in range(3))
+        kept = xp.argsort(entry, kind="stable")  # rows may have come in any order
+        kept = kept[self._kept(self.local[entry[kept]], dst[kept], self._times_after(entry[kept], time[kept]))]
+        entry, dst, time = entry[kept], dst[kept], time[kept]
+        local, self.then = self.local[entry], self._times_after(entry, time)
+        self.sampled.append((local, self.vertex[entry], dst))
+        self.times.append(time)
+        self.known.append((self.now[entry], self.then))
+        self._go_on(local, dst)
+
+    def _times_after(self, entry: Array, time: Array) -> Array:
+        """The times that the ends of edges know, which begin at these entries."""
+        return time if self.algorithm.against_previous else self.now[entry]
+
+    def _kept(self, local: Array, dst: Array, then: Array) -> Array:
+        """Numbers of the edges to keep, of those that lead to the copies ``dst`` at the times ``then``."""
+        return self.xp.arange(local.size)
+
+    def _go_on(self, local: Array, dst: Array) -> None:
+        none = self.xp.zeros(local.size, np.int64)
+        self._enter(local, none, dst, none)
+
+    def _samples(self) -> dict[str, Array]:
+        xp, none = self.xp, self.xp.zeros(0, np.int64)
+        order = xp.argsort(xp.concatenate([none, *(one[0] for one in self.sampled)]), kind="stable")
+        known = (xp.concatenate([none, *(one[k] for one in self.known)])[order] for k in range(2))
+        return super()._samples() | dict(zip(OF_COPIES, known, strict=True))
+
+    def _drop(self) -> None:
+        super()._drop()
+        if self.xp is np:
+            self.known, self.listed, self.met = [], [], Copies(np, self.backend.store.vertices)
+
+
+class SharedDrawsInTime(Together):
+    """LABOR-0 in time: a copy that may select d edges keeps that to u if u's number of [0, 1) is below k / d.
+
+    All copies of an instance, of one vertex too, decide by the same number of u, so that each edge has the chance of a
+    selection of k among the d.
+    """
+
+    def _asked(self) -> int:
+        return self.sizes[self.depth]
+
+
+class PoolsInTime(Together):
+    """Layers in time: the edges that all copies of an instance may select are one pool, of which k are drawn.
+
+    A copy enters an instance once, and edges to copies that it has met are not in the pool. Every set of k edges of
+    the pool is equally likely: they come first of all that arrive at exponential times of one rate.
+    """
+
+    def _kept(self, local: Array, dst: Array, then: Array) -> Array:
+        xp, size = self.xp, self.sizes[self.depth]
+        if size < 0:
+            return self._new(xp.arange(local.size), local, dst, then)
+        begin = begins(xp, local, self.instances)
+        number, slot = xp.arange(local.size) - begin[local], xp.full(local.size, self.depth, np.int64)
+        race = self.backend.race_numbers(local + self.first, slot, number, xp.ones(local.size, np.int64))
+        count = xp.diff(begin)
+        until = xp.where(count > size, SPARE * size / xp.maximum(count, 1), LAST)
+        while True:  # a few that come first in each instance, or all where that takes more
+            early = self._new(xp.flatnonzero(race <= until[local]), local, dst, then)
+            few = (counts(xp, local[early], self.instances) < size) & (until < LAST)
+            if not any_set(few):
+                break
+            until = xp.where(few, until * LATER, until)
+        order = early[xp.lexsort((race[early], local[early]))]  # of equal times, the lower number
+        owner = local[order]
+        return order[xp.arange(order.size) - begins(xp, owner, self.instances)[owner] < size]
+
+    def _new(self, some: Array, local: Array, dst: Array, then: Array) -> Array:
+        """The numbers among ``some`` of edges that are in a pool."""
+        return some[self.met.news(local[some], dst[some], then[some])] if self.algorithm.only_new else some
+
+    def _go_on(self, local: Array, dst: Array) -> None:
+        if self.algorithm.total is not None:
+            new = self.met.first(local, dst, self.then)
+            met = self.met.counts(self.instances) + self.xp.bincount(local[new], minlength=self.instances)
+            on = self.xp.flatnonzero((met < self.algorithm.total)[local])
+            local, dst, self.then = local[on], dst[on], self.then[on]
+        super()._go_on(local, dst)

@@ -15,18 +15,35 @@ drawn.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import sqrt
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
-from csaw.engine.batches.fixed import scaled, shifts
-from csaw.engine.batches.ordered import begins, counts, distinct, fresh, in_pieces
-from csaw.engine.batches.traversals import Traversals
+from csaw.engine.batches.traversals import Traversals, begins, counts, distinct, fresh, in_pieces
 from csaw.engine.plan.contracts import Array, IncomingBias
 from csaw.engine.plan.parts import LISTED_EDGES, RANGE
-from csaw.engine.schedule.backend import Backend
-from csaw.engine.schedule.flags import any_set
+from csaw.engine.schedule.backend import Backend, any_set
 from csaw.partition.errors import BiasError
+
+# Biases as integers of one scale in each pool, over arrays: as engine/cpu/kernels/weigh.py has them for rows.
+
+BITS = 61
+
+
+def shifts(xp: ModuleType, largest: Array, count: Array) -> Array:
+    """int64 [pools]: the power of two that scales the biases of a pool, ``count`` of them up to ``largest``, so that
+    their sum stays below 2^62.
+    """
+    bits = xp.frexp(count.astype(np.float64))[1]
+    return BITS - xp.frexp(largest)[1].astype(np.int64) - bits
+
+
+def scaled(xp: ModuleType, biases: Array, shift: Array | int) -> Array:
+    """int64 [n]: ``biases * 2^shift``; a possible edge keeps at least 1."""
+    value = xp.ldexp(biases, xp.asarray(shift, np.int32)).astype(np.int64)
+    return xp.where(biases > 0.0, xp.maximum(value, 1), 0)
+
 
 # The edges from the frontiers of a depth of layers: which vertices they lead to, with what chances, and which of them
 # lead to those that were drawn.

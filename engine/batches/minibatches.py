@@ -7,8 +7,7 @@ mini-batch through all hops (engine/cpu/kernels/minibatches.py) draws the same.
 
 import numpy as np
 
-from csaw.engine.batches.ordered import fresh
-from csaw.engine.batches.traversals import Traversals
+from csaw.engine.batches.traversals import Traversals, fresh
 from csaw.engine.plan.contracts import Array
 from csaw.engine.schedule.backend import ALL, Backend
 from csaw.partition.errors import BudgetError

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from csaw.engine.bench.bench_row import MACHINE, Row, key, measured, spread
-from csaw.partition.base.sizes import short
+from csaw.partition.base.quoting import short
 from csaw.partition.errors import FormatError
 
 MARGIN = 0.05  # relative difference of two runs when nothing changed

@@ -28,7 +28,7 @@ FULL = 1.005  # share of a limit that is more than all of it, once it is rounded
 ABOVE_CEILING = "above the ceiling: draws find rows in the cache that other draws have brought there"
 ABOVE_LEAST = "faster than the slowest limit: the system keeps some of what moves, such as alias tables, in its memory"
 
-from csaw.partition.base.sizes import short
+from csaw.partition.base.quoting import short
 
 
 class Verdict(NamedTuple):

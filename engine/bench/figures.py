@@ -21,8 +21,7 @@ from typing import NamedTuple
 
 from csaw.engine.bench import baseline
 from csaw.engine.bench.bench_row import Ratio, Row, day, duration, measured, ratio
-from csaw.partition.base.quoting import meant
-from csaw.partition.base.sizes import short
+from csaw.partition.base.quoting import meant, short
 from csaw.partition.errors import FormatError
 
 FIGURE = re.compile(r"(<!-- figure (\S+) (\S+): ([^>]+?) -->)(.*?)(<!-- /figure -->)", re.DOTALL)

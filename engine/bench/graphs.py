@@ -16,9 +16,9 @@ from csaw.engine.plan.plan import Plan
 from csaw.partition import open_graph
 from csaw.partition.arrays.replace import GRAPH, Draft
 from csaw.partition.graph.clusters import Clusters, digest_of, make_clusters
-from csaw.partition.graph.cuts import cut_points
 from csaw.partition.graph.edge_columns import TIME
 from csaw.partition.graph.in_memory import InMemory
+from csaw.partition.graph.parts import cut_points
 from csaw.partition.graph.store import INDICES, GraphStore
 from csaw.partition.graph.views import Coalesced, Recut
 from csaw.partition.graph.write import StoreWriter

@@ -18,8 +18,8 @@ from csaw.engine.bench import KERNELS
 from csaw.engine.bench.bench_row import MACHINE, Row, figure
 from csaw.engine.plan.machine import processor_name
 from csaw.engine.schedule.workers import WRITERS
-from csaw.partition.arrays.sync import sync_folder
-from csaw.partition.base.sizes import format_size
+from csaw.partition.arrays.files import sync_folder
+from csaw.partition.base.quoting import format_size
 from csaw.partition.base.version import VERSION
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from csaw.engine.bench.bench_row import FULL, MACHINE, Row, ceiling_text, limits_text, measured
 from csaw.partition.base.plot_style import CSAW, GRID, INK, LIMIT, MUTED, PEER, SMALL, TEXT, bare
-from csaw.partition.base.sizes import short
+from csaw.partition.base.quoting import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

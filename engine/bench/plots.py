@@ -12,7 +12,7 @@ from csaw.engine.bench.bench_row import MACHINE, Row, day, exceeded, measured
 from csaw.engine.bench.files import AUTHOR, check_plot
 from csaw.partition.arrays.earlier_files import new_file
 from csaw.partition.base.plot_style import MUTED, RC, SMALL, TITLE, following_the_reader
-from csaw.partition.base.sizes import short
+from csaw.partition.base.quoting import short
 from csaw.partition.errors import MissingDependencyError
 
 if TYPE_CHECKING:

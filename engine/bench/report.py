@@ -34,7 +34,7 @@ from csaw.engine.bench.bench_row import (
 )
 from csaw.engine.bench.run import judged_again
 from csaw.engine.bench.show import HOLDS, machine
-from csaw.partition.base.sizes import short
+from csaw.partition.base.quoting import short
 from csaw.partition.errors import FormatError
 
 MOST_FIGURES = 100  # in a picture of several graphs

@@ -22,7 +22,7 @@ from csaw.engine.bench.measure import Options, Work
 from csaw.engine.runs.job import Job, prepare
 from csaw.partition import GraphStore
 from csaw.partition.base.plain_data import OptionValue, Values
-from csaw.partition.base.sizes import format_size
+from csaw.partition.base.quoting import format_size
 
 REPEATS = 1  # of each work, after one that warms up: there are many, and they are long
 TURNS = 4  # in which a budget comes near to the one that has room for a share of the graph

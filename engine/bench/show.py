@@ -2,7 +2,7 @@
 
 from csaw.engine.bench import suites
 from csaw.engine.bench.bench_row import MACHINE, Row, ceiling_text, goal_text, limits_text, met_text, share_text, spread
-from csaw.partition.base.sizes import format_size, short
+from csaw.partition.base.quoting import format_size, short
 
 HOLDS = {True: "holds here", False: "does not hold here", None: "cannot be said here"}
 NAME_WIDTH = 46

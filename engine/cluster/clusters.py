@@ -2,33 +2,31 @@
 starts.
 """
 
+import json
 import logging
+import os
 import re
 import signal
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+import socket
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import resource_tracker
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from csaw.partition.base.interruptible import interruptible
+from csaw.engine.cluster.executor import Executor
+from csaw.partition.base.parallel import interruptible
 from csaw.partition.base.python_names import COMMAND_LINE
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import ClusterError, MissingDependencyError, OptionError
 
 if TYPE_CHECKING:
     from distributed import Client, LocalCluster
-import json
-import os
-import socket
-import time
-import warnings
-from collections.abc import Callable
-from contextlib import suppress
-from typing import Any
 
 # Whether a scheduler listens at its address, asked before Dask is, which would try for half a minute in silence.
 
@@ -315,3 +313,18 @@ def _to_nowhere() -> Iterator[None]:
         os.dup2(kept, STDERR)
         os.close(kept)
         os.close(nowhere)
+
+
+# Opening the executor of a cluster by the cluster's name.
+
+
+@contextmanager
+def opened(cluster: Cluster, safe: str) -> Iterator[Executor]:
+    """The executor of a cluster, which is started if it has to be, and stopped if it was started here.
+
+    ``safe``: what errors say of the work that is done. Errors: those of ``connected``.
+    """
+    with connected(cluster) as client:
+        from csaw.engine.cluster.dask_executor import DaskExecutor  # imports Dask, which is optional
+
+        yield DaskExecutor(client, safe, local=cluster.is_local)

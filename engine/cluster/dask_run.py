@@ -12,12 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from csaw.engine.api.registry import Algo
-from csaw.engine.cluster.clusters import JOBS, Cluster
+from csaw.engine.cluster.clusters import JOBS, Cluster, opened
 from csaw.engine.cluster.drawer import Drawing, Report, Unable, draw, groups_at_once, plan
-from csaw.engine.cluster.executor import Executor, ResultLost, WorkerDied
-from csaw.engine.cluster.opening import opened
+from csaw.engine.cluster.executor import Executor, ResultLost, UnderWay, WorkerDied
 from csaw.engine.cluster.recipe import SPARED, Recipe, check_device, device_of, memory_of
-from csaw.engine.cluster.under_way import UnderWay
 from csaw.engine.devices import rates
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.plan import Plan

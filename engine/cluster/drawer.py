@@ -18,10 +18,9 @@ from csaw.engine.plan.plan import Plan
 from csaw.engine.runs.backends import open_backend
 from csaw.engine.runs.job import Job, manifest, stored_as
 from csaw.engine.samples.group_writer import GroupWriter
-from csaw.engine.schedule.group_units import Units
 from csaw.engine.schedule.schedule import Stopped
 from csaw.engine.schedule.targets import batches_of
-from csaw.engine.schedule.workers import WRITERS, Totals, draw_and_write, totals_of
+from csaw.engine.schedule.workers import WRITERS, Totals, Units, draw_and_write, totals_of
 from csaw.partition.base.kernel_time import Lapse, Stopwatch, stand_aside
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import BudgetError, CsawError, DeviceError, MissingDependencyError, StoreError

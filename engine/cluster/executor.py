@@ -5,13 +5,16 @@ of a cluster: the process that leads submits tasks, and in a worker a task finds
 the run, the member of the run that sits there.
 """
 
+import logging
 import threading
+from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, Protocol, TypeVar
 
-from csaw.partition.errors import ClusterError
+from csaw.partition.errors import ClusterError, CsawError
 
 
 @dataclass(frozen=True)
@@ -147,3 +150,143 @@ def member_of(run: str) -> Member:
     found = _here.members[run]
     assert isinstance(found, Member)
     return found
+
+
+# Tasks that an executor has been given: handed out, taken in, tried again and cancelled.
+
+log = logging.getLogger(__name__)
+WAIT_SECONDS = 0.5  # for a task that ends, between looks at the workers
+MOST_FAILURES = 2  # of a key, by errors that are none of csaw's
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class UnderWay(Generic[Key]):
+    """Tasks under way, each for a key of the caller's; several may be for the same one. For one thread.
+
+    ``seconds``: to bring a result once it is there; then its worker has died with it.
+    """
+
+    def __init__(self, executor: Executor, seconds: float) -> None:
+        self.executor, self.seconds = executor, seconds
+        self.tasks: dict[Hashable, Key] = {}
+        self.outcomes: SimpleQueue[tuple[Hashable, object]] = SimpleQueue()
+        self.failures: Counter[Key] = Counter()
+
+    def __len__(self) -> int:
+        return len(self.tasks)
+
+    def number_of(self, key: Key) -> int:
+        """Tasks under way for a key."""
+        return sum(one == key for one in self.tasks.values())
+
+    def submit(
+        self,
+        key: Key,
+        function: Callable[..., object],
+        *arguments: object,
+        rather: Collection[str] = (),
+        only: str | None = None,
+    ) -> None:
+        """Have ``function(*arguments)`` called for a key; ``rather`` and ``only`` as of Executor.submit."""
+        ended = lambda task, outcome: self.outcomes.put((task, outcome))
+        task = self.executor.submit(function, arguments, ended, seconds=self.seconds, rather=rather, only=only)
+        self.tasks[task] = key
+
+    def take(self) -> tuple[Key, object] | None:
+        """The key and the outcome of a task that has ended; None if none does in a moment."""
+        try:
+            task, outcome = self.outcomes.get(timeout=WAIT_SECONDS)
+        except Empty:
+            return None
+        return None if task not in self.tasks else (self.tasks.pop(task), outcome)  # others were cancelled
+
+    def may_try_again(self, key: Key, outcome: object, done: str) -> bool:
+        """Whether a task that has failed is worth another try: after an error of Python or of a library, which may not
+        come again, a few times.
+
+        ``done``: what is done once more, for the log.
+        """
+        if not isinstance(outcome, Exception) or isinstance(outcome, CsawError | WorkerDied):
+            return False
+        if self.failures[key] == MOST_FAILURES or not self.executor.is_reached:
+            return False
+        self.failures[key] += 1
+        log.warning("%s again: %s: %s", done, type(outcome).__name__, outcome)
+        return True
+
+    def cancel(self, key: Key | None = None) -> None:
+        """Let no task of a key begin any more, or none at all."""
+        gone = [task for task, one in self.tasks.items() if key is None or one == key]
+        for task in gone:
+            del self.tasks[task]
+        if gone:
+            self.executor.cancel(gone)
+
+
+# Tasks on plain data by the workers of a cluster.
+#
+# Results come in the order of the tasks, whatever becomes of the workers.
+
+RESULT_SECONDS = 120.0  # to bring a result
+AHEAD = 4  # tasks under way for each thread of a worker
+
+
+class Spread:
+    """Does tasks by the workers of an executor: a function with each of some arguments.
+
+    Several threads may do so at a time.
+
+    A task whose worker dies is done again by another one. Raises what a task raised, in its turn; ClusterError where
+    the cluster is lost, or where a task kills its workers.
+    """
+
+    def __init__(self, executor: Executor) -> None:
+        self.executor, self.stopped = executor, False
+        self.workers = max(1, len(executor.workers), executor.wanted)
+        """How many there are at the begin, or are being started."""
+
+    def __call__(self, function: Callable[..., object], arguments: Sequence[tuple[object, ...]]) -> Iterator[Any]:
+        """``function(*given)`` for each of the ``arguments``, in their order.
+
+        A few more than there are workers are under way, so that few results wait for their turn.
+        """
+        tasks: UnderWay[int] = UnderWay(self.executor, RESULT_SECONDS)
+        results: dict[int, object] = {}
+        submitted = 0
+        try:
+            for number in range(len(arguments)):
+                end = min(number + AHEAD * max(self.workers, self.executor.threads), len(arguments))
+                for following in range(submitted, end):
+                    tasks.submit(following, function, *arguments[following])
+                submitted = max(submitted, end)
+                while number not in results:
+                    self.executor.look()
+                    if (taken := tasks.take()) is not None:
+                        done, outcome = taken
+                        if tasks.may_try_again(done, outcome, f"task {done} is done"):
+                            tasks.submit(done, function, *arguments[done])
+                        else:
+                            results[done] = outcome
+                    if self.stopped:
+                        raise ClusterError(f"the run is stopped; {self.executor.safe}")
+                yield self._checked(results.pop(number))
+        finally:
+            tasks.cancel()
+
+    def stop(self) -> None:
+        """End what other threads still wait for, at the end of all work or after an error."""
+        self.stopped = True
+
+    def _checked(self, outcome: object) -> Any:
+        """A result; what stands in its place is raised."""
+        if isinstance(outcome, WorkerDied):
+            raise ClusterError(
+                f"a task kills its workers, the last one at {outcome.address}; they may need more memory than there "
+                f"is: give them more, or less to a task by --memory; {self.executor.safe}"
+            ) from outcome
+        if isinstance(outcome, ResultLost):
+            raise self.executor.lost() from outcome
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome

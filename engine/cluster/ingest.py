@@ -8,10 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from csaw.engine.cluster.clusters import Cluster
-from csaw.engine.cluster.executor import Member, seat
-from csaw.engine.cluster.opening import opened
-from csaw.engine.cluster.task_map import Spread
+from csaw.engine.cluster.clusters import Cluster, opened
+from csaw.engine.cluster.executor import Member, Spread, seat
 from csaw.partition import GraphStore, IngestOptions
 from csaw.partition.base.parallel import processors
 from csaw.partition.ingestion.distributed_ingest import ingest_spread

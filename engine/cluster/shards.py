@@ -14,7 +14,7 @@ from csaw.engine.runs.summary import Times, summed_up
 from csaw.engine.samples import check, files, open_stored
 from csaw.engine.samples.place import partial_of
 from csaw.engine.samples.seal import draft_sizes
-from csaw.engine.samples.shared import SharedWriter, named
+from csaw.engine.samples.writer import SharedWriter, named
 from csaw.engine.schedule.workers import Totals, sample_groups
 from csaw.partition import open_graph
 from csaw.partition.base.kernel_time import Stopwatch, compiled

@@ -6,15 +6,11 @@ from typing import ClassVar
 import numpy as np
 
 from csaw.engine.batches.backend import ANYWHERE
-from csaw.engine.cpu.batches.clock_walks import ClockWalks
-from csaw.engine.cpu.batches.hops import HopTables
-from csaw.engine.cpu.batches.hops_in_time import HopTablesInTime
+from csaw.engine.cpu.batches.hops import HopTables, HopTablesInTime
 from csaw.engine.cpu.batches.layers import HostLayers
 from csaw.engine.cpu.batches.minibatches import WholeMiniBatches
-from csaw.engine.cpu.batches.rounds import UnlimitedWalks
-from csaw.engine.cpu.batches.walks import Walks
-from csaw.engine.cpu.runner import CpuRunner
-from csaw.engine.cpu.selector import CpuSelector
+from csaw.engine.cpu.batches.walks import ClockWalks, UnlimitedWalks, Walks
+from csaw.engine.cpu.runner import CpuRunner, CpuSelector
 from csaw.engine.plan.batch_kind import BatchKind
 from csaw.engine.plan.contracts import Batch
 

@@ -14,8 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from csaw.engine.cpu.kernels.access import GraphArrays
-from csaw.engine.cpu.places import Places
-from csaw.engine.cpu.reserved import HUGE, PAGE, Reserved
+from csaw.engine.cpu.places import HUGE, PAGE, Places, Reserved
 from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.plan.contracts import Partitions, Store, WaitingBatch
@@ -23,7 +22,7 @@ from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
 from csaw.engine.plan.needs import Needs, filter_words, member_slots
 from csaw.engine.schedule.backend import VERTICES_AT_A_TIME, check_bias
 from csaw.engine.schedule.single_rows import SingleRows
-from csaw.engine.schedule.time_rules import TimeRules
+from csaw.engine.schedule.specialization import TimeRules
 from csaw.partition import Partition
 from csaw.partition.base.stages import EDGES, tell
 from csaw.partition.graph.edge_columns import WEIGHT

@@ -16,7 +16,7 @@ from typing import IO
 import numpy as np
 
 from csaw.partition.arrays.checksums import BLOCK, first_damaged, sums_of
-from csaw.partition.arrays.chunk_files import fill
+from csaw.partition.arrays.loader import fill
 from csaw.partition.errors import StoreError
 
 PIECE = 1 << 20  # bytes that a thread reads or writes at a time

@@ -4,7 +4,7 @@ in a cache folder.
 Numba caches compiled code by file and cannot cache a function that closes over another; with a file for each function,
 a second process starts at once. A file's name is a hash of its text, so two plans share the machine code of every
 function that reads no hook and none of the constants in which they differ; what a text imports is in the stamp of its
-machine code (partition/base/kernel_stamp.py). Parameters such as p and q stay run-time arguments, so changing them
+machine code (partition/base/compile.py). Parameters such as p and q stay run-time arguments, so changing them
 compiles nothing.
 """
 
@@ -31,30 +31,18 @@ FILES = (
     "access.py",
     "weigh.py",
     "build_members.py",
-    "times.py",
-    "walk.py",
     "by_time.py",
+    "walk.py",
     "envelopes.py",
-    "time_biases.py",
-    "event_steps.py",
-    "envelope_trials.py",
     "temporal.py",
-    "events.py",
-    "searches.py",
-    "trials.py",
-    "rejection.py",
     "questions.py",
+    "rejection.py",
     "select.py",
     "traverse.py",
     "neighbors_in_time.py",
-    "lists_in_time.py",
-    "frontiers.py",
     "pools.py",
-    "rows.py",
+    "layers.py",
     "hops.py",
-    "hops_in_time.py",
-    "nodes.py",
-    "minibatches_in_time.py",
     "minibatches.py",
     "clocks.py",
 )
@@ -70,7 +58,7 @@ from csaw.engine.draws.portable import LN2, halved
 from csaw.engine.draws.portable import exponential as csaw_exponential, logarithm as csaw_logarithm, power as csaw_power
 from csaw.engine.draws.random import *
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import copied, empty, full, place_behind, place_between, place_of, zeros
+from csaw.partition.base.kernel_tools import copied, empty, full, place_behind, place_between, place_of, zeros
 """
 SAME = {"GraphArrays", "borrowed"}  # do not depend on constants; written again, each would be another type
 # If two threads load a module, one copy is freed, and with it machine code that the other thread calls.

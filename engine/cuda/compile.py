@@ -18,7 +18,7 @@ from csaw.engine.api.hooks import Hook
 from csaw.engine.cuda import hook_code
 from csaw.engine.cuda.constants import SHARED
 from csaw.engine.cuda.hook_code import OF_SAMPLERS, Signature, c_type, compiled, hook_side, plain_body
-from csaw.engine.schedule.time_rules import OFF
+from csaw.engine.schedule.specialization import OFF
 from csaw.partition.base import stages
 from csaw.partition.base.cache import code_folder, own_file, write_own
 from csaw.partition.base.file_locks import alone

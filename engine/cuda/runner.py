@@ -1,7 +1,7 @@
 """Kernels specialized for one plan, and a graph in a GPU's memory or in its reach, with which batches are drawn."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial, wraps
 from types import ModuleType
 from typing import TypeVar
@@ -11,31 +11,131 @@ import numpy as np
 from cupy.cuda import nvrtc
 
 from csaw.engine.api.algorithm import Algorithm
-from csaw.engine.api.user_code import is_own
+from csaw.engine.api.hook_errors import is_own
 from csaw.engine.batches.backend import BatchBackend
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.busy import Busy
+from csaw.engine.cuda.constants import GROUP_BLOCK, GROUP_BUCKETS, GROUP_TILE, NEAR_BITS
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.host_partitions import HostPartitions
 from csaw.engine.cuda.graphs.node import Node
-from csaw.engine.cuda.graphs.pooled import PooledGraph
+from csaw.engine.cuda.graphs.pieces import PooledGraph
 from csaw.engine.cuda.graphs.resident import DeviceGraph
-from csaw.engine.cuda.graphs.streamed import StreamedGraph
-from csaw.engine.cuda.graphs.streamed_tables import StreamedTables
+from csaw.engine.cuda.graphs.streamed import StreamedGraph, StreamedTables
 from csaw.engine.cuda.hook_code import HookRefused
 from csaw.engine.cuda.kernel_source import Unit, builder_of, compile_all, counts_busy, kernels_of
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, pinned
-from csaw.engine.cuda.streams import Streams
-from csaw.engine.cuda.transits import Transits
 from csaw.engine.plan.contracts import Array, Store
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.residency import Residency
 from csaw.engine.schedule.backend import TALLY
-from csaw.engine.schedule.time_rules import time_rules
+from csaw.engine.schedule.specialization import time_rules
 from csaw.partition.base.kernel_time import Stopwatch, compiles
 from csaw.partition.base.stages import LOADING, stage
+
+# Grouping of a hop's parents by the place of their rows in the graph: see transits.cu.
+
+TILE = GROUP_TILE * GROUP_BLOCK
+
+
+class Transits:
+    """The range of edges that each vertex's row is in, computed once for a graph."""
+
+    def __init__(self, graph: Array, kernels: Array) -> None:
+        self.kernels = kernels
+        self.shift = max(graph.store.edges // GROUP_BUCKETS, 1).bit_length()
+        first = graph.indptr[:: 1 << NEAR_BITS]
+        held = cupy.diff(cupy.concatenate([first, graph.indptr[-1:]]))
+        narrow = held <= 1 << self.shift
+        self.coarse = cupy.where(narrow, first >> self.shift, 2**32 - 1).astype(np.uint32)
+
+    def group(self, parents: Array) -> tuple[Array, Array, Array]:
+        """Order the parents by range. ``parents`` uint32: the vertex of each cell, all ones for none.
+
+        Returns uint32 arrays: {vertex, cell} of each parent, range after range; each cell's place in that order, all
+        ones for none; and the number of parents [1].
+        """
+        tiles, given = -(-parents.size // TILE), (parents.size, parents, self.coarse, self.shift)
+        counts = cupy.zeros(GROUP_BUCKETS, np.uint32)
+        self.kernels.launch("group_count", tiles, GROUP_BLOCK, *given, counts)
+        upto = cupy.cumsum(counts, dtype=np.uint32)
+        grouped, number = cupy.empty(2 * parents.size, np.uint32), cupy.empty(parents.size, np.uint32)
+        self.kernels.launch("group_scatter", tiles, GROUP_BLOCK, *given, upto - counts, grouped, number)
+        return grouped, number, upto[-1:]
+
+
+# Launches on a streamed graph: one over all loaded partitions, or one for each partition in parallel (C-SAW, section
+# V-C).
+
+ALL_PARTITIONS = -1
+
+
+class Streams:
+    """Makes launches and times them.
+
+    One launch serves the queues of all loaded partitions, and its blocks go where instances wait: no partition has more
+    of the GPU than its queue needs. Without ``balancing``, each partition has a stream and the same number of blocks,
+    as in C-SAW's baseline.
+    """
+
+    def __init__(self, balancing: bool) -> None:
+        self.balancing = balancing
+        self.busy: Busy | None = None  # until the kernels are there
+        self.streams: dict[int, cupy.cuda.Stream] = {}
+        self.events: list[
+            list[tuple[cupy.cuda.Event, cupy.cuda.Event]]
+        ] = []  # for each pass, the first and last event of each stream
+
+    def run(self, partitions: Iterable[int], launch: Callable[[int, int], None]) -> None:
+        """Call ``launch(partition, share)`` for each partition in parallel, or ``launch(ALL_PARTITIONS, 1)``.
+
+        ``share``: launches that share the GPU.
+        """
+        if self.balancing:
+            self.events.append([self._timed(cupy.cuda.get_current_stream(), launch, ALL_PARTITIONS, 1)])
+        else:
+            self._run_beside(list(partitions), launch)
+        if self.busy is not None:
+            self.busy.end_pass()
+
+    def _run_beside(self, partitions: list[int], launch: Callable[[int, int], None]) -> None:
+        """A launch for each partition, in a stream of its own."""
+        before = cupy.cuda.get_current_stream().record()
+        timed = []
+        for part in partitions:
+            if part not in self.streams:
+                self.streams[part] = cupy.cuda.Stream(non_blocking=True)
+            stream = self.streams[part]
+            stream.wait_event(before)
+            with stream:
+                timed.append(self._timed(stream, launch, part, len(partitions)))
+        for _, end in timed:
+            cupy.cuda.get_current_stream().wait_event(end)
+        self.events.append(timed)
+
+    @staticmethod
+    def _timed(
+        stream: cupy.cuda.Stream, launch: Callable[[int, int], None], part: int, share: int
+    ) -> tuple[cupy.cuda.Event, cupy.cuda.Event]:
+        begin = stream.record()
+        launch(part, share)
+        return begin, stream.record()
+
+    def seconds(self) -> tuple[float, float]:
+        """Return the seconds in kernels, and the mean deviation between multiprocessors, as a share of their mean.
+
+        The seconds add up the slowest stream of each pass.
+        """
+        passes = [[_elapsed(pair) for pair in timed] for timed in self.events if timed]
+        return sum(map(max, passes)), self.busy.deviation() if self.busy is not None else 0.0
+
+
+def _elapsed(pair: tuple[cupy.cuda.Event, cupy.cuda.Event]) -> float:
+    pair[1].synchronize()
+    return cupy.cuda.get_elapsed_time(*pair) / 1e3
+
 
 PASSES = 3  # times that a row is read to compute its biases: see weigh.cuh
 

@@ -23,9 +23,8 @@ import numpy as np
 from csaw.engine.devices.devices import Devices
 from csaw.engine.plan.machine import processor_name
 from csaw.engine.plan.rates import ASSUMED, GPU, HOST, Rates
-from csaw.partition.arrays.regular import read_regular
-from csaw.partition.base.cache import cache_dir
-from csaw.partition.base.drafts import drafted
+from csaw.partition.arrays.files import read_regular
+from csaw.partition.base.cache import cache_dir, drafted
 from csaw.partition.base.parallel import processors
 from csaw.partition.base.plain_data import Record
 

@@ -8,9 +8,9 @@ import numpy as np
 from numba import int64, uint32, uint64
 
 from csaw.engine.draws.addresses import FRONTIER_DRAWS, HOOK_DRAWS, ORDER_DRAWS, POOL_DRAWS, SOURCE_SLOT
-from csaw.engine.draws.portable import LN2_HIGH, LN2_LOW, halves, log_of
+from csaw.engine.draws.portable import LN2_HIGH, LN2_LOW, exponential, halves, log_of
 from csaw.partition.base.compile import njit
-from csaw.partition.base.kernel_arrays import empty, full
+from csaw.partition.base.kernel_tools import empty, full
 
 LOW = np.uint64(0xFFFFFFFF)
 SHIFT = np.uint64(32)
@@ -207,4 +207,60 @@ def uniform_vertices(seed, first, instances, size, vertices):
         for j in range(size):
             word = draw64(seed, uint64(first + i), SOURCE_SLOT, uint64(j))
             out[i, j] = np.int64(below_wide(word, uint64(vertices)))
+    return out
+
+
+# Draws of many instances at once, each by random words of its own.
+
+
+@njit
+def source_words(seed, first, words):
+    """words[i] [2]: the random bits that choose the source of instance first + i."""
+    for i in range(words.shape[0]):
+        w0, w1, w2, w3 = philox(seed, uint64(first + i), SOURCE_SLOT, uint64(0))
+        words[i, 0], words[i, 1] = (w0 << SHIFT) | w1, (w2 << SHIFT) | w3
+
+
+@njit
+def numbers_below(words, bounds):
+    """int64 [n]: for each word a number below its bound."""
+    out = np.empty(words.size, np.int64)
+    for i in range(words.size):
+        out[i] = int64(below_wide(words[i], uint64(bounds[i])))
+    return out
+
+
+@njit
+def fractions(words):
+    """float64 [n]: ``fraction`` of each word."""
+    out = np.empty(words.size)
+    for i in range(words.size):
+        out[i] = fraction(words[i])
+    return out
+
+
+@njit
+def triangulars(words, count):
+    """int64 [n]: ``triangular`` of each word."""
+    out = np.empty(words.size, np.int64)
+    for i in range(words.size):
+        out[i] = triangular(words[i], count)
+    return out
+
+
+@njit
+def geometrics(words, scale):
+    """int64 [n]: ``geometric`` of each word."""
+    out = np.empty(words.size, np.int64)
+    for i in range(words.size):
+        out[i] = geometric(words[i], scale)
+    return out
+
+
+@njit
+def lasting(apart, scale):
+    """float64 [n]: e^(-a / scale) for each of the times ``apart``, uint64."""
+    out = np.empty(apart.size)
+    for i in range(apart.size):
+        out[i] = exponential(-(float(apart[i]) / scale))
     return out

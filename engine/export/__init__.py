@@ -1,4 +1,4 @@
-"""Samples and graphs as files of other programs' formats: :mod:`csaw.engine.export.registry` says what a format is, and
+"""Samples and graphs as files of other programs' formats: :mod:`csaw.engine.export.targets` says what a format is, and
 where they are.
 """
 
@@ -7,13 +7,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO
 
-from csaw.engine.export.lacking import lacking
-from csaw.engine.export.registry import GRAPHS, formats
-from csaw.engine.export.targets import Target
+from csaw.engine.export.formats import lacking
+from csaw.engine.export.targets import GRAPHS, Target, formats
 from csaw.engine.samples import Samples
-from csaw.engine.samples.edges import edge_columns
-from csaw.engine.samples.layouts.declared import TIME
-from csaw.engine.samples.numbers import obstacle
+from csaw.engine.samples.edges import edge_columns, obstacle
+from csaw.engine.samples.layouts.layout import TIME
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.python_names import of_caller
 from csaw.partition.errors import OptionError, RepeatedEdgesError, StoreError
@@ -48,7 +46,7 @@ def export_samples(
 
 def export_graph(store: GraphStore, target: Target, format: str, crew: int, update: Update) -> dict[str, Any]:
     """Write a graph to a target."""
-    from csaw.engine.export.edges import Edges, left_out
+    from csaw.engine.export.graph_rows import Edges, left_out
 
     module = formats(GRAPHS)[format]
     edges = Edges(store, crew, module.HOLDS)

@@ -7,10 +7,135 @@ written with so few, nine for every one (Steele and White, How to print floating
 
 import numpy as np
 
-from csaw.engine.export.digits import DIGITS, MINUS, ZERO, decimal, number, places, signed
-from csaw.engine.export.kinds import DECIMALS, NUMBER, SIGNED, WEIGHT, WORD
-from csaw.engine.export.time_kernels import moment
+from csaw.engine.export.formats import DATES, DECIMALS, NUMBER, SIGNED, WEIGHT, WORD
 from csaw.partition.base.compile import njit
+
+# Compiled loops that write integers, four digits at a time from a table.
+
+MINUS, ZERO = 45, 48
+DIGITS = np.frombuffer("".join(f"{number:04d}" for number in range(10_001)).encode(), np.uint8)
+E4, E8 = np.uint64(10**4), np.uint64(10**8)
+
+
+@njit(inline="always")
+def _four(value, skip, digits, out, at):
+    """Write a number below 10^4 without its first ``skip`` digits; up to three bytes after it are no part of it."""
+    cell = np.int64(value) * 4 + skip
+    a, b, c, d = digits[cell], digits[cell + 1], digits[cell + 2], digits[cell + 3]
+    out[at], out[at + 1], out[at + 2], out[at + 3] = a, b, c, d
+    return at + 4 - skip
+
+
+@njit(inline="always")
+def _first(value, digits, out, at):
+    """Write a number below 10^8, with which a number begins."""
+    high = value // E4
+    lead = high if high else value
+    skip = (lead < np.uint64(1000)) + (lead < np.uint64(100)) + (lead < np.uint64(10))
+    at = _four(lead, skip, digits, out, at)
+    return _four(value - high * E4, 0, digits, out, at) if high else at
+
+
+@njit(inline="always")
+def _eight(value, digits, out, at):
+    """Write a number below 10^8 in eight digits."""
+    high = value // E4
+    return _four(value - high * E4, 0, digits, out, _four(high, 0, digits, out, at))
+
+
+@njit(inline="always")
+def decimal(value, digits, out, at):
+    """Write a uint64 in decimal at ``at``, of which 20 bytes are free; four digits at a time."""
+    if value < E8:
+        return _first(value, digits, out, at)
+    high = value // E8
+    if high < E8:
+        at = _first(high, digits, out, at)
+    else:
+        at = _eight(high % E8, digits, out, _first(high // E8, digits, out, at))
+    return _eight(value % E8, digits, out, at)
+
+
+@njit
+def number(value, digits, out, at):
+    """``decimal`` that is compiled once: inlined at many places, it would take Numba a minute."""
+    return decimal(value, digits, out, at)
+
+
+@njit
+def signed(value, digits, out, at):
+    """Write an int64."""
+    if value < 0:
+        out[at] = MINUS
+        return number(~np.uint64(value) + np.uint64(1), digits, out, at + 1)
+    return number(np.uint64(value), digits, out, at)
+
+
+@njit
+def places(value, count, out, at):
+    """Write the last ``count`` digits of a number."""
+    for place in range(at + count - 1, at - 1, -1):
+        out[place] = ZERO + value % np.uint64(10)
+        value //= np.uint64(10)
+    return at + count
+
+
+# Compiled loops that write times as numbers with decimals and as dates of ISO 8601.
+
+DOT, COLON, CLOCK, UTC = 46, 58, 84, 90
+DAY = 86400  # seconds
+FIRST_DAY, LAST_DAY = -719162, 2932896  # since 1970, of the years 1 to 9999, which dates have
+
+
+@njit
+def _date(day, second, out, at):
+    """Write YYYY-MM-DDThh:mm:ss of a day since 1970 (H. Hinnant, chrono-compatible low-level date algorithms)."""
+    day += 719468
+    era = day // 146097
+    of_era = day - era * 146097
+    year = (of_era - of_era // 1460 + of_era // 36524 - of_era // 146096) // 365
+    of_year = of_era - (365 * year + year // 4 - year // 100)
+    month = (5 * of_year + 2) // 153
+    day = of_year - (153 * month + 2) // 5 + 1
+    month += 3 if month < 10 else -9
+    at = places(np.uint64(year + era * 400 + (month <= 2)), 4, out, at)
+    parts = (MINUS, month), (MINUS, day), (CLOCK, second // 3600), (COLON, second // 60 % 60), (COLON, second % 60)
+    for sign, part in parts:
+        out[at] = sign
+        at = places(np.uint64(part), 2, out, at + 1)
+    return at
+
+
+@njit
+def moment(time, kind, digits, out, at):
+    """Write an int64 as a time of its kind: a number with decimals or a date of ISO 8601 in UTC.
+
+    One that is no date of the years 1 to 9999 is written as the integer. It takes 30 bytes, and 3 beyond its end.
+    """
+    decimals, scale = kind % DECIMALS, np.int64(1)
+    for _ in range(decimals):
+        scale *= 10
+    if kind >= DATES:
+        seconds = time // scale
+        day = seconds // DAY
+        if not FIRST_DAY <= day <= LAST_DAY:
+            return signed(time, digits, out, at)
+        at, rest = _date(day, seconds - day * DAY, out, at), np.uint64(time - seconds * scale)
+    else:
+        whole = ~np.uint64(time) + np.uint64(1) if time < 0 else np.uint64(time)
+        if time < 0:
+            out[at] = MINUS
+            at += 1
+        rest = whole % np.uint64(scale)
+        at = number(whole // np.uint64(scale), digits, out, at)
+    if decimals:
+        out[at] = DOT
+        at = places(rest, decimals, out, at + 1)
+    if kind >= DATES:
+        out[at] = UTC
+        at += 1
+    return at
+
 
 __all__ = ["DIGITS", "adjacency", "edge_lines", "lines", "rows"]
 
@@ -155,7 +280,7 @@ def rows(cells, filled, kinds, around, ends, offsets, text, floats, digits, out)
 
     ``around``: what a row has before its first cell, between cells and after the last, up to ``ends`` [columns + 1]
     each. ``filled``: how many cells of each row are not empty; no numbers if all are full. ``kinds`` are those of
-    :mod:`csaw.engine.export.kinds`; a weight is the bits of a float32, and any other float the number of its text in
+    :mod:`csaw.engine.export.formats`; a weight is the bits of a float32, and any other float the number of its text in
     ``floats``, uint8 [texts, width], which ends at a byte of value 0 or at the width.
     """
     weights = cells.view(np.float32)

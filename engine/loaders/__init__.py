@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from csaw.engine.loaders.event_loader import EventLoader
     from csaw.engine.loaders.layer_loader import LayerLoader
     from csaw.engine.loaders.layers import Layers
-    from csaw.engine.loaders.neighbor_loader import NeighborLoader
-    from csaw.engine.loaders.sampler import NeighborSampler
+    from csaw.engine.loaders.neighbor_loader import NeighborLoader, NeighborSampler
     from csaw.engine.loaders.skip_grams import SkipGrams
     from csaw.engine.loaders.walks import WalkDataset, WalkStream
 

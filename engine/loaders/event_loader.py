@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from csaw.engine.loaders.epoch_loader import EpochLoader
-from csaw.engine.loaders.mini_batches import Arrays, EpochBatches
-from csaw.engine.loaders.optional import needed
-from csaw.engine.loaders.others_arguments import OF_NEIGHBORS, READERS, refuse_decided, without_others
-from csaw.engine.loaders.sampler import algorithm_options
-from csaw.engine.loaders.seed_times import STRATEGIES, int64_times
-from csaw.engine.loaders.tensors import share_of
-from csaw.engine.samples.layouts.declared import SEED_TIME, TIME
+from csaw.engine.loaders.mini_batches import Arrays, EpochBatches, EpochLoader
+from csaw.engine.loaders.neighbor_loader import algorithm_options
+from csaw.engine.loaders.pyg_arguments import (
+    OF_NEIGHBORS,
+    READERS,
+    STRATEGIES,
+    int64_times,
+    refuse_decided,
+    without_others,
+)
+from csaw.engine.loaders.tensors import needed, share_of
+from csaw.engine.samples.layouts.layout import SEED_TIME, TIME
 from csaw.engine.sources.given_columns import IDS
-from csaw.engine.sources.given_sources import TIMES
-from csaw.engine.sources.source_times import known_times
+from csaw.engine.sources.given_sources import TIMES, known_times
 from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError

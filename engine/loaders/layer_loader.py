@@ -7,14 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from csaw.engine.api.registry import Algo
-from csaw.engine.loaders.epoch_loader import EpochLoader
-from csaw.engine.loaders.features import as_tensor, gathered
 from csaw.engine.loaders.graphs import GraphData, graph_of, is_data
-from csaw.engine.loaders.input_nodes import input_nodes_of, vertices_in
+from csaw.engine.loaders.inputs import as_tensor, gathered, input_nodes_of, vertices_in
 from csaw.engine.loaders.layers import EpochLayers, Layers
-from csaw.engine.loaders.optional import needed
-from csaw.engine.loaders.others_arguments import READERS, without_others
-from csaw.engine.loaders.tensors import share_of
+from csaw.engine.loaders.mini_batches import EpochLoader
+from csaw.engine.loaders.pyg_arguments import READERS, without_others
+from csaw.engine.loaders.tensors import needed, share_of
 from csaw.partition.base.python_names import in_python
 
 needed("torch")

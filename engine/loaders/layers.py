@@ -11,11 +11,10 @@ from itertools import pairwise
 import numpy as np
 
 from csaw.engine.api import registry
-from csaw.engine.api.mixins import LayerEntries
+from csaw.engine.api.bases import LayerEntries
 from csaw.engine.api.registry import Algo
 from csaw.engine.loaders.mini_batches import EPOCHS, checked_epoch
-from csaw.engine.loaders.optional import needed
-from csaw.engine.loaders.tensors import float32_of, int64_of, span_of, vertices_of
+from csaw.engine.loaders.tensors import float32_of, int64_of, needed, span_of, vertices_of
 from csaw.engine.plan.instance_bytes import LARGEST_SAMPLE
 from csaw.engine.runs.job import prepare
 from csaw.engine.runs.sample_stream import Stream

@@ -6,8 +6,8 @@ See Mikolov et al., NeurIPS 2013, and Perozzi et al., KDD 2014.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from csaw.engine.loaders.optional import needed
-from csaw.engine.loaders.others_arguments import READERS
+from csaw.engine.loaders.pyg_arguments import READERS
+from csaw.engine.loaders.tensors import needed
 from csaw.engine.samples.identifiers import NOTHING
 from csaw.partition.base.arguments import is_misread
 from csaw.partition.base.python_names import reading

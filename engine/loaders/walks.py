@@ -10,9 +10,8 @@ import numpy as np
 from csaw.datasets.given import opened, to_sample
 from csaw.engine.api import registry
 from csaw.engine.api.registry import Algo
-from csaw.engine.loaders.optional import needed
-from csaw.engine.loaders.others_arguments import READERS
-from csaw.engine.loaders.tensors import share_of, span_of, vertices_of
+from csaw.engine.loaders.pyg_arguments import READERS
+from csaw.engine.loaders.tensors import needed, share_of, span_of, vertices_of
 from csaw.engine.runs.job import prepare
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.samples import NOTHING, Samples

@@ -12,9 +12,8 @@ from csaw.engine.plan.limits import MemoryPlan, Shape
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.selection import from_whole_rows
-from csaw.engine.samples.layouts.batches import Batches
 from csaw.engine.samples.layouts.hops import Hops
-from csaw.engine.samples.layouts.subgraphs import Subgraphs
+from csaw.engine.samples.layouts.subgraphs import Batches, Subgraphs
 
 
 class BatchKind(StrEnum):

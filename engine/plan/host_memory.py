@@ -8,7 +8,7 @@ from itertools import accumulate
 from operator import mul
 
 from csaw.engine.api.algorithm import Traversal, Walk
-from csaw.engine.api.temporal_walk import TemporalWalk
+from csaw.engine.api.bases import TemporalWalk
 from csaw.engine.api.termination import planned_steps
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import events_pay, met_row, row_cost

@@ -10,7 +10,7 @@ import numpy as np
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
-from csaw.engine.api.hook_rewriter import FAR, OTHER
+from csaw.engine.api.hooks import FAR, OTHER
 from csaw.engine.plan.bias_bounds import asks_on_return
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout

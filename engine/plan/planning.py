@@ -33,7 +33,7 @@ from csaw.engine.samples.layouts.hops import Hops
 from csaw.engine.sources.sources import Sources
 from csaw.partition.base.parallel import processors
 from csaw.partition.base.plain_data import Record
-from csaw.partition.base.sizes import format_size
+from csaw.partition.base.quoting import format_size
 from csaw.partition.errors import BudgetError, OptionError
 
 GROUP_BYTES = 32 << 20  # of a group, the chunk of a sample store that is committed as a whole

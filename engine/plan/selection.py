@@ -6,7 +6,7 @@ from typing import TypeGuard
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
-from csaw.engine.api.user_code import is_own
+from csaw.engine.api.hook_errors import is_own
 from csaw.engine.plan.bias_bounds import LARGEST, derived_bounds
 from csaw.engine.plan.methods import Method
 from csaw.partition.base.quoting import quoted

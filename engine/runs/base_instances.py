@@ -13,11 +13,11 @@ from csaw.engine.plan.target import number_of
 from csaw.engine.runs.job import DRAWS, prepare
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.samples import files
-from csaw.engine.samples.kept import joined
 from csaw.engine.samples.layouts import Arrays
-from csaw.engine.samples.on_demand import OnDemand
 from csaw.engine.samples.samples import Samples
-from csaw.engine.sources.digest import SourcesDigest
+from csaw.engine.samples.source import joined
+from csaw.engine.samples.stored import OnDemand
+from csaw.engine.sources.sources import SourcesDigest
 from csaw.partition import GraphStore
 from csaw.partition.base.plain_data import Record
 

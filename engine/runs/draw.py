@@ -4,20 +4,30 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 
+from csaw.engine.api.termination import may_end
+from csaw.engine.plan.machine import available_bytes
 from csaw.engine.runs.backends import backends_of
-from csaw.engine.runs.job import Job
+from csaw.engine.runs.job import Job, manifest
+from csaw.engine.runs.summary import of_whole, rate
+from csaw.engine.samples.draft import store_attributes
+from csaw.engine.samples.files import plain
 from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.samples.layouts import SampleLayout
+from csaw.engine.samples.samples import Samples
+from csaw.engine.samples.source import KeptSource
 from csaw.engine.schedule.backend import ALL, Backend
 from csaw.engine.schedule.batch_loop import Arrays, Drawn, FinishedBatch
 from csaw.engine.schedule.device_threads import DeviceThreads, failure
 from csaw.engine.schedule.targets import batches_of
 from csaw.engine.sources.sources import Sources
 from csaw.partition.base import arguments
+from csaw.partition.base.kernel_time import Stopwatch
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.python_names import reading
 from csaw.partition.base.quoting import quoted
-from csaw.partition.errors import OptionError
+from csaw.partition.base.stages import LOADING, SAMPLING, course
+from csaw.partition.base.version import VERSION
+from csaw.partition.errors import BudgetError, OptionError
 
 Finished = Generator[FinishedBatch, None, None]
 Spans = Iterator[tuple[int, int]]
@@ -143,3 +153,48 @@ def drawn_side_by_side(backends: list[Callable[[], Backend]], sources: Sources, 
     """
     with DeviceThreads(backends, sources) as devices:
         yield from devices.draw(spans)
+
+
+# A sample without files: drawn whole, and kept in memory.
+
+
+def draw_samples(job: Job, progress: Callable[[int], None] = lambda done: None) -> Samples:
+    """Draw all instances of a job and keep them in memory, with the bytes and the interface of a stored sample.
+
+    progress: called with the number of finished instances after each batch.
+
+    BudgetError where the samples take more memory than there is, by the plan; errors of :func:`draw_batches`.
+    """
+    plan, request, watch = job.plan, job.plan.request, Stopwatch()
+    if plan.output_bytes > (free := available_bytes()):
+        raise BudgetError(
+            f"the samples take about {plan.output_bytes:,} bytes, and {free:,} are free; store them with "
+            "out=PATH, or take them batch by batch from csaw.stream"
+        )
+    batches: list[Arrays] = []
+    edges = ends = 0
+    with course(LOADING, SAMPLING), closing(draw_batches(job)) as drawn:
+        for batch in drawn:
+            batches.append(batch.arrays())
+            edges, ends = edges + batch.edges, ends + batch.dead_ends
+            progress(batch.first + batch.instances)
+    seconds = watch.read().whole
+    results: Record = {
+        "version": VERSION,
+        "instances": request.instances,
+        "sampled_edges": edges,
+        "walks_ended" if may_end(job.algorithm) else "dead_ends": ends,
+        "run_seconds": round(seconds, 6),
+        "seps_run": rate(edges, seconds),
+        "plan": plan.as_dict(),
+    }
+    said = store_attributes(
+        job.identifiers,
+        layout=plan.sample_layout,
+        instances=request.instances,
+        group_size=request.group_size,
+        manifest=manifest(job),
+    )
+    samples = Samples(KeptSource(said, batches, job.identifiers.words, plain(results)))
+    samples.results.update(of_whole(job, samples.sizes))
+    return samples

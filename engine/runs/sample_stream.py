@@ -18,10 +18,9 @@ from csaw.engine.runs.backends import backends_of
 from csaw.engine.runs.draw import JOB, AsStored, check_range
 from csaw.engine.runs.job import Job, prepare
 from csaw.engine.runs.one_way import AGAIN, of_batch, warn
-from csaw.engine.samples.identifiers import NOTHING, Identifiers
+from csaw.engine.samples.identifiers import NOTHING, Identifiers, names_of
 from csaw.engine.samples.ids import all_ones
 from csaw.engine.samples.layouts import VERTEX, SampleLayout, kind_of
-from csaw.engine.samples.names import names_of
 from csaw.engine.schedule.backend import ALL, Backend
 from csaw.engine.schedule.batch_loop import Batches, FinishedBatch, kept
 from csaw.engine.schedule.device_threads import DeviceThreads, aside, failure

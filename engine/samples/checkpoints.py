@@ -15,10 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from csaw.engine.samples import files
-from csaw.engine.samples.format import KIND
+from csaw.engine.samples.check import KIND
 from csaw.engine.samples.layouts import Arrays
-from csaw.partition.arrays.own_files import remove_own
-from csaw.partition.arrays.sync import sync_folder
+from csaw.partition.arrays.files import remove_own, sync_folder
 from csaw.partition.base.plain_data import Record
 
 FOLDER = "checkpoints"  # in OUT.partial

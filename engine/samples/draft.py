@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from csaw.engine.samples import files
-from csaw.engine.samples.format import KIND
+from csaw.engine.samples.check import KIND
 from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.samples.layouts import SampleLayout
 from csaw.partition.base.plain_data import Record

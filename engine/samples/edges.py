@@ -4,10 +4,12 @@ weights, of disjoint mini-batches their seeds.
 
 import numpy as np
 
-from csaw.engine.samples.layouts.declared import BATCH, EDGE_WEIGHT, OF_COPIES, SEED_TIME, TIME
-from csaw.engine.samples.layouts.layout import EDGE
+from csaw.engine.samples.layouts.layout import BATCH, EDGE, EDGE_WEIGHT, OF_COPIES, SEED_TIME, TIME
 from csaw.engine.samples.opened import OpenedSamples
+from csaw.partition.errors import RepeatedEdgesError, StoreError
 from csaw.partition.graph.edge_columns import NO_TIME
+from csaw.partition.graph.parts import Partition
+from csaw.partition.graph.store import INDICES, GraphStore
 
 OF_STEPS = "times"  # the array of walks in time
 ALONE = -1  # the depth of a row that is no edge but a vertex without one
@@ -83,3 +85,128 @@ def _places(ascending: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.n
         return np.zeros(values.size, np.int64), np.zeros(values.size, bool)
     place = np.minimum(np.searchsorted(ascending, values), ascending.size - 1)
     return place, ascending[place] == values
+
+
+# The places of sampled edges in their graph: the number of each edge, counted through the rows of the store.
+
+TOLD = "and only mini-batches (--algo minibatch) say which of them they drew"
+
+
+def obstacle(samples: OpenedSamples, store: GraphStore, *, in_time: bool = False) -> str:
+    """The reason why sampled edges cannot be found in ``store``; empty if they can.
+
+    ``in_time``: whether their times are known, which tell most repeated edges apart.
+    """
+    wanted = samples.manifest.get("request", {}).get("fingerprint")
+    if wanted is None:
+        return f"{samples.path} does not say which fingerprint its graph has"
+    if wanted != store.fingerprint:
+        return f"{store.path} has the fingerprint {store.fingerprint}, and {samples.path} is of a graph with {wanted}"
+    if not store.multigraph or (in_time and store.time is not None):
+        return ""
+    return f"{store.path} has repeated edges, {TOLD}"
+
+
+def edge_numbers(
+    samples: OpenedSamples, store: GraphStore, src: np.ndarray, dst: np.ndarray, times: np.ndarray | None = None
+) -> np.ndarray:
+    """The place of each edge, int64 [edges]; -1 for a step of a walk along no edge.
+
+    ``src`` and ``dst`` [edges] have the ids of the samples. ``times`` int64 [edges]: those of the edges, which tell
+    repeated ones apart.
+
+    StoreError for another graph than the sampled one, for edges of which the graph has several, and for a vertex or an
+    edge that the graph lacks.
+    """
+    if reason := obstacle(samples, store, in_time=times is not None):
+        raise StoreError(f"no e_id: {reason}")
+    src, dst = (dense_ids(samples, store, ids) for ids in (src, dst))
+    indptr, out = store.read_indptr(), np.empty(src.size, np.int64)
+    order = np.argsort(src, kind="stable")
+    cuts = np.searchsorted(src, [part.first_vertex for part in store.partitions] + [store.vertices], sorter=order)
+    for part in store.partitions:
+        some = order[cuts[part.number] : cuts[part.number + 1]]
+        if some.size:
+            rows = indptr[src[some]] - part.first_edge, indptr[src[some] + 1] - part.first_edge
+            if times is None or not store.multigraph:
+                indices = np.empty(part.edges, store.id_dtype)
+                store.read_partition(part.number, indices)
+                places = _search(indices, *rows, dst[some].astype(indices.dtype))
+            else:
+                places = _places_in_time(store, part, rows, src[some], dst[some], times[some])
+            out[some] = np.where(places < 0, -1, part.first_edge + places)
+    if not samples.has_walks and (out < 0).any():
+        at = int(np.argmax(out < 0))
+        ends = store.original_ids(np.array([src[at], dst[at]]))
+        raise StoreError(
+            f"{store.path} has no edge {ends[0]} -> {ends[1]}, which {samples.path} holds; see csaw verify"
+        )
+    return out
+
+
+def _places_in_time(
+    store: GraphStore,
+    part: Partition,
+    rows: tuple[np.ndarray, np.ndarray],
+    src: np.ndarray,
+    dst: np.ndarray,
+    times: np.ndarray,
+) -> np.ndarray:
+    """The place in a partition of each edge from ``src`` to ``dst`` at its time, in ``rows``; -1 where it is missing.
+
+    RepeatedEdgesError for the first of which there are several.
+    """
+    column = store.time
+    assert column is not None
+    indices, held = np.empty(part.edges, store.id_dtype), np.empty(part.edges, column.dtype)
+    store.read_edges(part.number, {INDICES: indices, column.array: held})
+    begins = np.zeros(part.edges, bool)  # of runs of one row and neighbor
+    begins[1:] = indices[1:] != indices[:-1]
+    offsets = store.read_offsets(part.number)
+    begins[offsets[:-1][np.diff(offsets) > 0]] = True
+    by_time = np.lexsort((held, np.cumsum(begins)))
+    held, wanted = held[by_time], dst.astype(indices.dtype)
+    first, last = _lowest(indices, *rows, wanted), _lowest(indices, *rows, wanted, above=True)
+    places = _search(held, first, last, times)
+    after = places + 1
+    twice = (places >= 0) & (after < last)
+    twice[twice] = held[after[twice]] == times[twice]
+    if twice.any():
+        at = int(np.argmax(twice))
+        ends = store.original_ids(np.array([src[at], dst[at]]))
+        raise RepeatedEdgesError(
+            f"{store.path} has several edges {ends[0]} -> {ends[1]} of the time {times[at]}, {TOLD}"
+        )
+    return np.where(places < 0, -1, by_time[places])
+
+
+def dense_ids(samples: OpenedSamples, store: GraphStore, ids: np.ndarray) -> np.ndarray:
+    """The dense ids of vertices of ``samples``, int64. StoreError, naming the first, for one that the graph lacks."""
+    table = store.stored_ids()
+    dense = samples.dense(ids, table if isinstance(table, np.ndarray) else None)
+    strange = (dense < 0) | (dense >= store.vertices)
+    if strange.any():
+        raise StoreError(f"{store.path} has no vertex {ids[strange][0]}, which {samples.path} holds; see csaw verify")
+    return dense
+
+
+def _search(values: np.ndarray, starts: np.ndarray, stops: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """The place of each wanted value in its ascending row, values[starts[i]:stops[i]]; -1 where it is missing."""
+    low = _lowest(values, starts, stops, wanted)
+    found = low < stops
+    found[found] = values[low[found]] == wanted[found]
+    return np.where(found, low, -1)
+
+
+def _lowest(
+    values: np.ndarray, starts: np.ndarray, stops: np.ndarray, wanted: np.ndarray, *, above: bool = False
+) -> np.ndarray:
+    """The first place in each ascending row of a value that is not below the wanted one, or that is ``above`` it."""
+    low, high = starts.copy(), stops.copy()
+    while (unsure := np.flatnonzero(low < high)).size:
+        middle = (low[unsure] + high[unsure]) // 2
+        held = values[middle]
+        below = held <= wanted[unsure] if above else held < wanted[unsure]
+        low[unsure[below]] = middle[below] + 1
+        high[unsure[~below]] = middle[~below]
+    return low

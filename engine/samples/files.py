@@ -12,10 +12,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from csaw.partition.arrays.regular import LARGEST_JSON, open_regular, read_regular
-from csaw.partition.arrays.sync import sync_folder
-from csaw.partition.base.drafts import drafted
-from csaw.partition.base.interruptible import go_on, heeding
+from csaw.partition.arrays.files import LARGEST_JSON, open_regular, read_regular, sync_folder
+from csaw.partition.base.cache import drafted
+from csaw.partition.base.parallel import go_on, heeding
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import StoreError
 

@@ -26,19 +26,16 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from csaw.engine.samples import checkpoints, files, place
+from csaw.engine.samples.check import KIND, chunk_name
 from csaw.engine.samples.draft import Draft, is_sealed, marker_path, part_path, store_attributes
-from csaw.engine.samples.format import KIND, chunk_name
 from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.samples.ids import all_ones
 from csaw.engine.samples.layouts import LAYOUTS, Arrays, Ragged
-from csaw.engine.samples.results import write_results
+from csaw.engine.samples.results import SIZES, write_results
 from csaw.engine.samples.seal import draft_sizes, seal
-from csaw.engine.samples.sizes import SIZES
 from csaw.partition.arrays import replace
-from csaw.partition.arrays.lock import Lock
-from csaw.partition.arrays.own_files import remove_own
-from csaw.partition.arrays.regular import read_regular
-from csaw.partition.arrays.sync import sync_folder
+from csaw.partition.arrays.files import read_regular, remove_own, sync_folder
+from csaw.partition.arrays.locks import Lock
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError, StoreError

@@ -8,15 +8,17 @@ are not negative and int64 holds them.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 
+from csaw.engine.samples.check import FORMAT_VERSION
+from csaw.engine.samples.check_numbers import check_names
 from csaw.engine.samples.files import PIECE, in_pieces
-from csaw.engine.samples.format import FORMAT_VERSION
 from csaw.engine.samples.ids import all_ones
 from csaw.engine.samples.layouts import VERTEX, kind_of
-from csaw.partition.arrays.mapped import Mapped
+from csaw.partition.arrays.loader import Mapped
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.first_work import is_little
 from csaw.partition.base.plain_data import Record
@@ -185,3 +187,35 @@ class DenseNumbers:
             return np.full(wanted.shape, UNKNOWN, np.int64)
         place = np.minimum(np.searchsorted(self._ordered, wanted), self._ordered.size - 1)
         return np.where(self._ordered[place] == wanted, self._order[place], UNKNOWN)
+
+
+# The strings behind the dense ids that samples of a graph with string ids have.
+
+
+def names_of(
+    vertices: ArrayLike, words: Words | None, fill: int, where: Path, dtype: DTypeLike = np.object_
+) -> np.ndarray:
+    """The ids of the input for ``vertices`` of samples: the strings that ``words`` has for them.
+
+    Args:
+        vertices: dense ids of any shape.
+        words: the string ids by dense id; None where the ids are numbers, which stay as they are.
+        fill: the value of an entry without a vertex, whose string is empty; -1 has none either.
+        where: the samples, for errors.
+        dtype: of the strings.
+
+    Returns:
+        An array of the same shape.
+
+    Raises:
+        StoreError: a number has no string.
+    """
+    ids = np.asarray(vertices)
+    if words is None:
+        return ids
+    out = np.full(ids.shape, "", dtype)
+    absent = [np.asarray(nothing).astype(ids.dtype) for nothing in (fill, NOTHING)]
+    present = (ids != absent[0]) & (ids != absent[1])
+    check_names(where, ids[present], len(words))
+    out[present] = words[ids[present]]
+    return out

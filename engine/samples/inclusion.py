@@ -15,9 +15,9 @@ import numpy as np
 
 from csaw.engine.api.law import squared_entries
 from csaw.engine.api.starts import SourceKind
-from csaw.engine.samples.numbers import dense_ids, edge_numbers, obstacle
+from csaw.engine.samples.edges import dense_ids, edge_numbers, obstacle
 from csaw.engine.samples.opened import OpenedSamples
-from csaw.engine.sources.digest import SourcesDigest
+from csaw.engine.sources.sources import SourcesDigest
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.store import GraphStore

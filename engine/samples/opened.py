@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from csaw.engine.samples.array import Array
-from csaw.engine.samples.identifiers import NOTHING, UNKNOWN, DenseNumbers
+from csaw.engine.samples.identifiers import NOTHING, UNKNOWN, DenseNumbers, names_of
 from csaw.engine.samples.layouts import Arrays, Sizes, Stored
-from csaw.engine.samples.names import names_of
 from csaw.engine.samples.source import Source
 from csaw.partition.arrays.words import Words
 from csaw.partition.base import arguments
 from csaw.partition.base.arguments import maybe
-from csaw.partition.base.interruptible import heeding
+from csaw.partition.base.parallel import heeding
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.python_names import reading
 from csaw.partition.base.quoting import quoted

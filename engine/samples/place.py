@@ -9,13 +9,12 @@ from contextlib import suppress
 from pathlib import Path
 
 from csaw.engine.samples import files
-from csaw.engine.samples.check import checksums_of, require_intact
+from csaw.engine.samples.check import KIND, checksums_of, require_intact
 from csaw.engine.samples.draft import is_sealed
-from csaw.engine.samples.format import KIND
 from csaw.engine.samples.results import REPLACES, results_of
 from csaw.partition.arrays import replace
-from csaw.partition.arrays.lock import Lock, require_unlocked
-from csaw.partition.arrays.own_files import require_own
+from csaw.partition.arrays.files import require_own
+from csaw.partition.arrays.locks import Lock, require_unlocked
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError, StoreError
 

@@ -10,15 +10,14 @@ import numpy as np
 
 from csaw.engine.samples import check
 from csaw.engine.samples.array import Array
-from csaw.engine.samples.format import VIRTUAL
+from csaw.engine.samples.check import VIRTUAL
 from csaw.engine.samples.layouts import Arrays
-from csaw.engine.samples.layouts.batches import Batches
 from csaw.engine.samples.layouts.layout import Instance, walk_of
-from csaw.engine.samples.layouts.ragged_walks import RaggedWalks
-from csaw.engine.samples.on_demand import PartOf
+from csaw.engine.samples.layouts.subgraphs import Batches
+from csaw.engine.samples.layouts.walks import RaggedWalks
 from csaw.engine.samples.opened import require_instances
-from csaw.engine.samples.stored import StoredSource
-from csaw.partition.arrays.zarr_group import open_group
+from csaw.engine.samples.stored import PartOf, StoredSource
+from csaw.partition.arrays.nodes import open_group
 from csaw.partition.base import arguments
 from csaw.partition.base.arguments import maybe
 from csaw.partition.base.plain_data import Record

@@ -9,21 +9,18 @@ from pathlib import Path
 import numpy as np
 
 from csaw.engine.samples import files
-from csaw.engine.samples.check import NAMES, most_bytes, write_checksums
+from csaw.engine.samples.check import EDGES_A_CHUNK, NAMES, chunk_name, most_bytes, write_checksums
 from csaw.engine.samples.draft import Draft, marker_path, part_path
 from csaw.engine.samples.files import plain
-from csaw.engine.samples.format import EDGES_A_CHUNK, chunk_name
 from csaw.engine.samples.layouts import VERTEX, Ragged, SampleLayout, Sizes, kind_of
-from csaw.engine.samples.results import results_of
-from csaw.engine.samples.sizes import SIZES, total
+from csaw.engine.samples.results import SIZES, results_of, total
+from csaw.partition.arrays.files import open_regular, sync_folder
 from csaw.partition.arrays.nodes import About, write_array
-from csaw.partition.arrays.regular import open_regular
-from csaw.partition.arrays.sync import sync_folder
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.stages import WRITING, stage
 from csaw.partition.errors import StoreError
-from csaw.partition.graph.about import ARRAYS as OF_GRAPHS
-from csaw.partition.graph.about import TEXT
+from csaw.partition.graph.attributes import ARRAYS as OF_GRAPHS
+from csaw.partition.graph.attributes import TEXT
 
 
 @stage(WRITING)

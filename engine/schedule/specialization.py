@@ -1,17 +1,144 @@
 """A plan as kernels of any backend see it: the hooks compiled into them, and the constants they are specialised on."""
 
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from csaw.engine.api import hooks
-from csaw.engine.api.algorithm import Algorithm, Walk
+from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.hook_errors import is_own
 from csaw.engine.api.hook_scope import INLINED
+from csaw.engine.api.starts import BIASES
 from csaw.engine.api.termination import is_unlimited
-from csaw.engine.api.user_code import is_own
-from csaw.engine.plan.contracts import Store
+from csaw.engine.plan.contracts import Array, Store
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
-from csaw.engine.schedule.time_rules import neighbor_constants, time_constants
+from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
+
+# The rules of walks and of neighbors in time as kernels read them: constants that they are specialised on, and numbers
+# of the run.
+
+LEAST, LARGEST = -(2**63), 2**63 - 1
+OFF = dict.fromkeys(
+    (
+        "TIMED",  # walks know the times of their edges
+        "BY_TIME",  # edges are taken from the order of rows by time
+        "TIME_COLUMN",  # numbers of the edge columns time
+        "TIME_ORDER",  # and time_order
+        "HAS_START",
+        "HAS_WINDOW",
+        "HAS_LAST",
+        "BACKWARD",
+        "STRICT",
+        "TIME_BIAS",
+        "FAR",
+        "PER_TIME",
+        "FROM_EDGES",
+        "FROM_TIMES",  # of start edges, each walk knows the time of its own
+        "LATEST",  # of neighbors in time: the last ones before a time are selected
+    ),
+    0,
+)
+"""All constants of runs in time, with the values of others: those of CUDA's kernels, and a test compares the CPU's."""
+
+
+class TimeRules(NamedTuple):
+    """The numbers of a run in time, of which kernels read those that its constants ask for."""
+
+    start: int
+    """The time at which walks start."""
+    window: int
+    """The longest time between edges."""
+    last: int
+    """The time after which no edge is taken, or backward before which."""
+    scale: float
+    """The time in which an exponential bias changes by e."""
+    bounded: bool
+    """Whether there is a longest time between edges, or a last time."""
+
+    exponential: bool
+    """Whether steps have an exponential bias of times."""
+
+    @property
+    def event_words(self) -> int:
+        """Words of 32 bits of an edge in the order by time on a CPU: see cpu/kernels/access.py."""
+        return 8 if self.exponential else 4
+
+    @property
+    def numbers(self) -> np.ndarray:
+        """int64 [3]: start, window, last."""
+        return np.array(self[:3], np.int64)
+
+
+def _columns(columns: Sequence[EdgeColumn]) -> dict[str, int]:
+    """The numbers of the columns of times and, where it is read, of the order by time."""
+    found = {"TIME_COLUMN": next(number for number, column in enumerate(columns) if column.name == TIME.name)}
+    return found | ({"TIME_ORDER": columns.index(TIME_ORDER)} if TIME_ORDER in columns else {})
+
+
+def time_constants(walk: Walk, columns: Sequence[EdgeColumn]) -> dict[str, int]:
+    """The constants of a walk, of which all are 0 where it is none in time."""
+    a: Any = walk
+    if not walk.timed:
+        return OFF
+    found = {"TIMED": 1, "HAS_START": int(a.start_time is not None), "BACKWARD": int(a.backward)} | _columns(columns)
+    if walk.by_time:
+        found |= {
+            "BY_TIME": 1,
+            "HAS_WINDOW": int(a.time_window is not None),
+            "HAS_LAST": int(a.last_time is not None),
+            "STRICT": int(a.time_order == "strict"),
+            "TIME_BIAS": BIASES.index(a.time_bias),
+            "FAR": int(a.prefer == "far"),
+            "PER_TIME": int(a.per == "time"),
+            "FROM_EDGES": int(a.start == "edge"),
+            "FROM_TIMES": int(a.starts_by_time),
+        }
+    return OFF | found
+
+
+def neighbor_constants(traversal: Traversal, columns: Sequence[EdgeColumn]) -> dict[str, int]:
+    """The constants of a traversal in time: edges are taken back in time, from a time that each vertex knows."""
+    a: Any = traversal
+    if a.time_strategy is None:
+        return OFF
+    return (
+        OFF
+        | {
+            "BY_TIME": 1,
+            "BACKWARD": 1,
+            "HAS_START": 1,
+            "HAS_WINDOW": int(a.time_window is not None),
+            "STRICT": int(a.time_order == "strict"),
+            "LATEST": int(a.time_strategy == "last"),
+        }
+        | _columns(columns)
+    )
+
+
+def time_rules(walk: Algorithm) -> TimeRules:
+    """The numbers of a run; those of options that are not given stand for no limit."""
+    start = getattr(walk, "start_time", None)
+    window, last = getattr(walk, "time_window", None), getattr(walk, "last_time", None)
+    backward = getattr(walk, "backward", False)
+    return TimeRules(
+        (LARGEST if backward else LEAST) if start is None else start,
+        LARGEST if window is None else window,
+        (LEAST if backward else LARGEST) if last is None else last,
+        float(getattr(walk, "time_scale", 1.0)),
+        getattr(walk, "bounded_in_time", False),
+        getattr(walk, "exponential_in_time", False),
+    )
+
+
+def sources_and_starts(sources: Array, rules: TimeRules) -> tuple[Array, Array | int]:
+    """The vertices [n] where walks start, and when: int64 [n, 1] where ``sources`` [n, 2] say it, or the start of all
+    walks.
+    """
+    return (sources, rules.start) if sources.ndim == 1 else (sources[:, 0], sources[:, 1:])
+
 
 WEIGHT = hooks.Hook(
     "edge_bias",

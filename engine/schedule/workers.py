@@ -6,26 +6,173 @@ what the run has measured (Pace). A unit has the same bytes whichever device dra
 """
 
 import logging
-from collections.abc import Callable, Iterable
-from concurrent.futures import Future, ThreadPoolExecutor
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, fields
+from itertools import pairwise
 
 from csaw.engine.plan.contracts import Partitions
 from csaw.engine.samples.checkpoints import Counts
 from csaw.engine.samples.group_writer import GroupWriter
-from csaw.engine.samples.kept import joined
+from csaw.engine.samples.layouts import Arrays
+from csaw.engine.samples.source import joined
 from csaw.engine.schedule import batch_loop
-from csaw.engine.schedule.backend import TALLY, Backend
+from csaw.engine.schedule.backend import ALL, TALLY, Backend
 from csaw.engine.schedule.batch_loop import Batches, FinishedBatch, InHostMemory, TooManyTogetherError
 from csaw.engine.schedule.device_threads import failure, gave_up
-from csaw.engine.schedule.group_units import Progress, Units
-from csaw.engine.schedule.group_writing import instances_of, leaves_as_a_whole, write_unit
 from csaw.engine.schedule.schedule import Stopped
 from csaw.engine.schedule.targets import batches_of
 from csaw.engine.sources.sources import Sources
 from csaw.partition.base.kernel_time import Lapse, Stopwatch, stand_aside
 from csaw.partition.base.parallel import processors
+
+# Units of groups: runs of consecutive groups that a sample store still lacks, handed out to
+# the worker that asks next.
+
+Progress = Callable[[int], None] | None
+
+
+class Units:
+    """Groups of a sample that are to be drawn, handed out to any thread in units of at most ``size`` groups, and of as
+    many as a worker draws before it keeps them.
+
+    After ``stop``, none is handed out.
+
+    A unit that is given back, because its device has failed, goes to the worker that asks next. So a worker that asks
+    while a unit is out waits for it.
+    """
+
+    def __init__(self, writer: GroupWriter, groups: Iterable[int], size: int, progress: Progress = None) -> None:
+        self.writer, self.progress, self.changed = writer, progress, threading.Condition()
+        self.left, self.out = deque(runs(groups, size)), 0
+        self.done = sum(writer.rows(g) for g in writer.done)
+        self.edges = self.dead_ends = 0  # of what this run has written
+        self.stopped = False
+
+    def next(self, most: int) -> list[int] | None:
+        """The next unit, of at most so many groups; None where nothing is left."""
+        with self.changed:
+            while self.out and not self.left and not self.stopped:
+                self.changed.wait()
+            if self.stopped or not self.left:
+                return None
+            self.out += 1
+            run = self.left.popleft()
+            if len(run) > most:
+                self.left.appendleft(run[most:])
+            return run[:most]
+
+    def finished(self, unit: list[int], drawn: list[FinishedBatch]) -> None:
+        """Report a unit that is written and count its edges and dead ends.
+
+        Workers that wait are told first: what shows progress fails where nobody reads it any more.
+        """
+        with self.changed:
+            self.out -= 1
+            self.edges += sum(batch.edges for batch in drawn)
+            self.dead_ends += sum(batch.dead_ends for batch in drawn)
+            self.done += sum(self.writer.rows(g) for g in unit)
+            self.changed.notify_all()
+            if self.progress:
+                self.progress(self.done)
+
+    def give_back(self, unit: list[int]) -> None:
+        """Return a unit that this worker cannot finish, for other workers."""
+        with self.changed:
+            self.out -= 1
+            self.left.append(unit)
+            self.changed.notify_all()
+
+    def part(self, unit: list[int]) -> None:
+        """Return a unit for which memory is too short, and hand out one group at a time from now on, to all workers."""
+        with self.changed:
+            self.out -= 1
+            self.left = deque([group] for each in (unit, *self.left) for group in each)
+            self.changed.notify_all()
+
+    def stop(self) -> None:
+        with self.changed:
+            self.stopped = True
+            self.changed.notify_all()
+
+
+def runs(groups: Iterable[int], size: int) -> Iterator[list[int]]:
+    """Runs of at most ``size`` consecutive groups."""
+    run: list[int] = []
+    for g in groups:
+        if run and (run[-1] != g - 1 or len(run) == size):
+            yield run
+            run = []
+        run.append(g)
+    if run:
+        yield run
+
+
+# Writing finished batches as groups of a sample store: one unit at a time, the groups of a unit in parallel.
+
+
+def instances_of(unit: list[int], writer: GroupWriter) -> tuple[int, int]:
+    """The first instance of a unit's groups, and the one after the last."""
+    return unit[0] * writer.group_size, min((unit[-1] + 1) * writer.group_size, writer.instances)
+
+
+def leaves_as_a_whole(writer: GroupWriter) -> bool:
+    """Whether the samples of a unit must be copied from the device all at once: instances that differ in size must,
+    since a group's edges begin where those before it end.
+    """
+    return writer.layout.comes_whole
+
+
+def write_unit(unit: list[int], drawn: list[FinishedBatch], writer: GroupWriter, threads: ThreadPoolExecutor) -> None:
+    """Write and commit the groups of a unit, each in one of ``threads``.
+
+    Even when one fails, all writing has ended when this returns.
+    """
+    first, last = instances_of(unit, writer)
+    bounds = [*range(0, last - first, writer.group_size), last - first]
+    if leaves_as_a_whole(writer):
+        parts = writer.layout.cut(joined([batch.arrays(ALL) for batch in drawn]), bounds)
+        writes = [threads.submit(writer.write, group, part) for group, part in zip(unit, parts, strict=True)]
+    else:
+        spans = pairwise(bounds)
+        if any(batch.read_back for batch in drawn):
+            for group, span in zip(unit, spans, strict=True):
+                _write_rows(writer, group, drawn, *span)
+            return
+        writes = [
+            threads.submit(_write_rows, writer, group, drawn, *span) for group, span in zip(unit, spans, strict=True)
+        ]
+    _all_done(writes)
+
+
+def _all_done(writes: list[Future]) -> None:
+    """Wait for all writes, even when one fails: another thread must not write a group that is still being written."""
+    wait(writes)
+    for one in writes:
+        one.result()
+
+
+def _write_rows(writer: GroupWriter, group: int, drawn: list[FinishedBatch], low: int, high: int) -> None:
+    writer.write(group, _rows(drawn, low, high))
+
+
+def _rows(drawn: list[FinishedBatch], low: int, high: int) -> Arrays:
+    """The arrays of the instances low .. high - 1 of consecutive batches of walks or hops, counted from the first
+    instance of the first batch.
+
+    One group at a time is copied from a GPU, through memory that is used again.
+    """
+    parts, start = [], drawn[0].first
+    for batch in drawn:
+        before = batch.first - start
+        begin, end = max(low - before, 0), min(high - before, batch.instances)
+        if begin < end:
+            parts.append(batch.arrays(slice(begin, end)))
+    return joined(parts)
+
 
 log = logging.getLogger(__name__)
 

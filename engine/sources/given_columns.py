@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from csaw.engine.api.vertex_columns import NO_COLUMNS, VertexColumns
+from csaw.engine.api.algorithm import NO_COLUMNS, VertexColumns
 from csaw.partition import GraphStore
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import quoted, shown

@@ -8,7 +8,7 @@ from numba import uint64
 
 from csaw.engine.draws.random import draw64, fraction, philox
 from csaw.partition.base.compile import njit
-from csaw.partition.base.kernel_arrays import copied, empty
+from csaw.partition.base.kernel_tools import copied, empty
 
 SHUFFLE_SLOT = np.uint64(0xFFFFFFFE)  # below the slot whose draws choose sources, and above all slots of samples
 NORM_SLOT = np.uint64(0xFFFFFFFD)  # below that

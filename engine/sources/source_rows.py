@@ -13,9 +13,7 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.columns import TIMES, named_ends, plain
 from csaw.partition.ingestion.text.blocks import read_blocks
-from csaw.partition.ingestion.text.cells import is_blank
-from csaw.partition.ingestion.text.head import Line
-from csaw.partition.ingestion.text.separators import laid_out_as_words, refuse_broken
+from csaw.partition.ingestion.text.cells import Line, is_blank, laid_out_as_words, refuse_broken
 
 COMMENTS = (b"#", b"%")
 PLAIN = b"-0123456789 \t\r\n"

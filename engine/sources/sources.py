@@ -1,32 +1,175 @@
 """Where instances start: ``all``, ``random:N``, a list that the user gives, or what the algorithm asks for."""
 
+import hashlib
+import re
 from copy import copy
+from dataclasses import dataclass
+from math import gcd
 from types import ModuleType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from csaw.engine.api.algorithm import LARGEST, Algorithm, MiniBatches
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.draws.addresses import SOURCE_SLOT
-from csaw.engine.sources.digest import SourcesDigest, digest_of
-from csaw.engine.sources.drawn_seeds import MOST_BATCHES, DrawnSeeds, order_of
-from csaw.engine.sources.given_sources import Listed, read_sources
-from csaw.engine.sources.seeds import SeedOrder
-from csaw.engine.sources.source_kinds import (
-    are_sets,
-    clusters_of,
-    instances_of,
-    kind_of_sources,
-    refuse_given,
-    require_room,
-    require_sets,
-)
-from csaw.engine.sources.source_times import source_times, times_asked
+from csaw.engine.sources.given_sources import Listed, read_sources, source_times, times_asked
+from csaw.engine.sources.seeds import MOST_BATCHES, DrawnSeeds, SeedOrder, order_of
 from csaw.engine.sources.start_edges import StartEdges
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
+from csaw.partition.graph.clusters import Clusters
+
+# The text that identifies the sources of a run in its request.
+
+FORM = re.compile(r"\w+(?: (\S+))?(?: of (\d{1,20}))? x (\d{1,20})(?: labelled (\S+))?(?: timed (\S+))?")
+
+
+@dataclass(frozen=True)
+class SourcesDigest:
+    """The sources of a run, as far as a request keeps them; ``str`` of it is the text in manifests.
+
+    kind: None where a text names no kind that csaw knows. width: sources, or clusters, of an instance. digest: of the
+    list of sources, or of the clusters. count: the number of clusters, or of the sources of a list from which
+    mini-batches take seeds, or which has times. labels: the digest of the labels of seeds. times: that of the times of
+    sources.
+    """
+
+    kind: SourceKind | None
+    width: int = 0
+    digest: str = ""
+    count: int | None = None
+    labels: str = ""
+    times: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read the text of a manifest, which another program may have written: what it lacks is left out."""
+        name, found = text.partition(" ")[0], FORM.fullmatch(text)
+        kind = SourceKind[name.upper()] if name in list(SourceKind) else None
+        if found is None:
+            return cls(kind)
+        digest, count, width, labels, times = found.groups()
+        return cls(kind, int(width), digest or "", None if count is None else int(count), labels or "", times or "")
+
+    @property
+    def listed(self) -> str:
+        """The number and the digests of a list, in words."""
+        digests = {"digest": self.digest, "labels with digest": self.labels, "times with digest": self.times}
+        count = [] if self.count is None else [str(self.count)]
+        return ", ".join(count + [f"{name} {digest}" for name, digest in digests.items() if digest])
+
+    def __str__(self) -> str:
+        words = [str(self.kind), self.digest, "" if self.count is None else f"of {self.count}", f"x {self.width}"]
+        said = self.labels and f"labelled {self.labels}", self.times and f"timed {self.times}"
+        return " ".join(filter(None, [*words, *said]))
+
+
+def digest_of(listed: np.ndarray) -> str:
+    """Return the name of a list of sources, or of their labels, in a request."""
+    return hashlib.sha256(listed.tobytes()).hexdigest()[:32]
+
+
+# The kind of a run's sources, the clusters that they may be, and the sets that they must be.
+
+CHECKED = 1 << 20  # sources that are compared at a time
+
+
+def kind_of_sources(by_itself: SourceKind, given: object, at_random: bool) -> SourceKind:
+    """The kind of sources of an algorithm that has this one ``by_itself``, for what was given."""
+    kind = by_itself
+    if isinstance(given, str) and given == "all":
+        kind = by_itself if by_itself is SourceKind.EVERY else SourceKind.ALL
+    elif given is not None:
+        kind = SourceKind.LIST
+    return SourceKind.RANDOM if at_random and kind is SourceKind.ALL else kind
+
+
+def refuse_given(algorithm: Algorithm, kind: SourceKind, instances: int | None) -> None:
+    """OptionError where sources of this ``kind`` are given to an algorithm that draws from the whole graph; and where
+    those that are drawn from edges are counted otherwise than by ``instances``.
+    """
+    by_itself = algorithm.sources_from
+    if by_itself == SourceKind.EDGES and (
+        kind != by_itself or not (instances or getattr(algorithm, "num_walks", 1) == 1)
+    ):
+        flag = "--num-walks" if kind == by_itself else "--sources"
+        raise OptionError(f"{flag}: expected none where walks start at edges that are drawn; pass --instances")
+    if by_itself not in (SourceKind.EVERY, SourceKind.CLUSTERS) or kind == by_itself:
+        return
+    if by_itself == SourceKind.CLUSTERS:
+        what = "clusters of"
+    else:
+        what = f"its {'edges' if getattr(algorithm, 'draws_from', '') == 'edges' else 'vertices'} from"
+    raise OptionError(f"--sources: {algorithm.name()} draws {what} the whole graph; run without --sources")
+
+
+def instances_of(wanted: int | None, each: int, flag: str, rounds: int) -> int:
+    """The number of instances of so many ``rounds`` of ``each``, or as many as are ``wanted``.
+
+    OptionError where ``flag``, which says how many rounds, and ``wanted`` do not agree.
+    """
+    if wanted is not None and rounds != 1 and wanted != each * rounds:
+        raise OptionError(
+            f"--instances: expected {each * rounds:,}, which are {each:,} for each of {flag} {rounds:,}, found "
+            f"{wanted:,}; run without {flag}, or without --instances"
+        )
+    return wanted or each * rounds
+
+
+def clusters_of(store: GraphStore, wanted: int) -> Clusters:
+    """The clusters of a graph store. OptionError where it has none, or fewer than are ``wanted`` for an instance."""
+    if store.clusters is None:
+        raise OptionError(f"{store.path} has no clusters; make it with csaw partition FILE OUT --clusters N")
+    if wanted > store.clusters.count:
+        raise OptionError(
+            f"--clusters-per-batch: expected at most the graph's {store.clusters.count} clusters, found {wanted}"
+        )
+    return store.clusters
+
+
+def require_room(algorithm: Algorithm, store: GraphStore, size: int) -> None:
+    """OptionError where a graph has fewer vertices than the ``size`` different ones that an instance draws."""
+    if size > store.vertices:
+        flag = "--frontier-size" if getattr(algorithm, "pool_size", None) is None else "--pool-size"
+        raise OptionError(f"{flag}: expected at most the graph's {store.vertices} vertices, found {size}")
+
+
+def are_sets(algorithm: Algorithm, kind: SourceKind) -> bool:
+    """Whether the sources of an instance are different vertices, because it meets each vertex once.
+
+    A pool may begin with a vertex several times. Algorithms that begin with clusters take no vertices.
+    """
+    once = getattr(algorithm, "only_new", False) and getattr(algorithm, "pool_size", None) is None
+    return once and kind is not SourceKind.EVERY and algorithm.sources_from != SourceKind.CLUSTERS
+
+
+def require_sets(listed: np.ndarray | None, count: int, size: int, instances: int) -> None:
+    """OptionError where an instance, which is a set of ``size`` vertices, might have one of its sources twice.
+
+    ``listed``: int64, the dense ids of the ``count`` sources; None where all are different. ``instances``: those that
+    take them in turn; 0 where they are drawn.
+    """
+    if size > count:
+        raise OptionError(
+            f"--sources: expected at least {size:,} vertices, because an instance begins with so many different ones, "
+            f"found {count:,}; give more sources, or ask for fewer in an instance (--frontier-size)"
+        )
+    if listed is None or np.unique(listed).size == count:  # a part of them has each once
+        return
+    if not instances:
+        raise OptionError("--sources: expected different vertices, found one of them twice; give each once")
+    sets, at_once = min(instances, count // gcd(size, count)), max(1, CHECKED // size)  # after which they begin again
+    for first in range(0, sets, at_once):
+        numbers = np.arange(first, min(first + at_once, sets))
+        rows = np.sort(listed[(numbers[:, None] * size + np.arange(size)) % count], axis=1)
+        if (twice := (rows[:, 1:] == rows[:, :-1]).any(axis=1)).any():
+            raise OptionError(
+                f"--sources: expected {size:,} different vertices for each instance, found one of them twice for "
+                f"instance {first + int(twice.argmax()):,}; give each once"
+            )
+
 
 MANY = 1 << 16  # sources that a GPU counts faster than it is sent them
 MOST_EPOCHS = 2**32 - 1  # their numbers are part of the address of what shuffles them

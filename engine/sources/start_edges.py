@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm
-from csaw.engine.api.edge_starts import BIASES, EdgeStarts
+from csaw.engine.api.starts import BIASES, EdgeStarts
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import TIME
@@ -64,7 +64,7 @@ class StartEdges:
 
     def draw(self, first: int, last: int) -> np.ndarray:
         """int64 [last - first, 2]: where instances start, and at what time."""
-        from csaw.engine.draws.in_arrays import source_words
+        from csaw.engine.draws.random import source_words
 
         words = np.empty((last - first, 2), np.uint64)
         source_words(self.seed, first, words)
@@ -80,7 +80,7 @@ class StartEdges:
         """The number, among the different times, of that of each start edge."""
         edges = self.edges
         if self.bias == EXPONENTIAL:
-            from csaw.engine.draws.in_arrays import fractions
+            from csaw.engine.draws.random import fractions
 
             sums = self.sums
             number = np.searchsorted(sums, fractions(words) * sums[-1], side="right")
@@ -92,7 +92,7 @@ class StartEdges:
 
     def _ranks(self, words: np.ndarray, size: int) -> np.ndarray:
         """Ranks below ``size`` by their bias, 0 for the one that is preferred."""
-        from csaw.engine.draws.in_arrays import geometrics, triangulars
+        from csaw.engine.draws.random import geometrics, triangulars
 
         if self.bias == UNIFORM:
             return _below(words, np.full(words.size, size))
@@ -116,7 +116,7 @@ class StartEdges:
         """float64: the exponential biases of the edges of each time, relative to the preferred end, added up from the
         other end on, so that small ones keep their digits.
         """
-        from csaw.engine.draws.in_arrays import lasting
+        from csaw.engine.draws.random import lasting
 
         _, times, upto = self.edges
         counts, bits = np.diff(upto), times.view(np.uint64)
@@ -139,6 +139,6 @@ def _read(store: GraphStore) -> Iterator[tuple[int, np.ndarray]]:
 
 
 def _below(words: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    from csaw.engine.draws.in_arrays import numbers_below
+    from csaw.engine.draws.random import numbers_below
 
     return numbers_below(words, bounds)

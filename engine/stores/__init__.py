@@ -8,7 +8,7 @@ from pathlib import Path
 
 from csaw.engine.api.registry import Algo
 from csaw.engine.samples import Samples, check, open_stored
-from csaw.engine.samples.format import VIRTUAL
+from csaw.engine.samples.check import VIRTUAL
 from csaw.engine.samples.samples import READERS
 from csaw.partition.base.python_names import kept, reading
 

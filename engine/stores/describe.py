@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 
 from csaw.engine.api.registry import Algo
-from csaw.engine.samples.describe import describe
-from csaw.engine.samples.look import histogram
+from csaw.engine.samples.describe import describe, histogram
 from csaw.engine.stores import open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.arrays.replace import GRAPH, SAMPLES, standing
 from csaw.partition.base.plain_data import Record
-from csaw.partition.graph.describe import describe as describe_graph
+from csaw.partition.graph.store import describe as describe_graph
 
 
 def describe_store(
@@ -40,7 +39,7 @@ def _times(store: GraphStore) -> Record:
     """When the edges of a graph with times are, where its report does not say it."""
     if "times" in store.report or store.time is None:
         return {}
-    from csaw.partition.graph.time_facts import time_facts  # brings Numba
+    from csaw.partition.graph.time_order import time_facts  # brings Numba
 
     return {"times": time_facts(store)}
 

@@ -8,8 +8,7 @@ from typing import Any, BinaryIO
 from csaw.datasets.resolve import is_graph_argument, resolve
 from csaw.engine.api.registry import Algo
 from csaw.engine.export import Update, export_graph, export_samples, part_of
-from csaw.engine.export.registry import GRAPHS, SAMPLES
-from csaw.engine.export.targets import PathTarget, StreamTarget
+from csaw.engine.export.targets import GRAPHS, SAMPLES, PathTarget, StreamTarget
 from csaw.engine.plan.options import options
 from csaw.engine.samples import Samples
 from csaw.engine.stores import open_samples

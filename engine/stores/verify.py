@@ -9,8 +9,8 @@ from csaw.engine.api.registry import Algo
 from csaw.engine.samples import Samples
 from csaw.engine.stores import open_samples
 from csaw.engine.verify import BUDGET, Check, Report, judge
-from csaw.engine.verify.redrawing import BaseInstances, Redrawing
-from csaw.partition.base.interruptible import interruptible
+from csaw.engine.verify.targets import BaseInstances, Redrawing
+from csaw.partition.base.parallel import interruptible
 from csaw.partition.errors import ChangedError
 from csaw.partition.graph.store import GraphStore
 

@@ -13,18 +13,16 @@ from csaw.engine.api import recorded
 from csaw.engine.api.algorithm import Traversal, Walk
 from csaw.engine.api.registry import Algo
 from csaw.engine.samples import Samples, files
-from csaw.engine.samples.check import most_bytes
-from csaw.engine.samples.format import graph_facts
+from csaw.engine.samples.check import graph_facts, most_bytes
 from csaw.engine.samples.results import results_of
 from csaw.engine.sources.given_columns import recalled
 from csaw.engine.verify.asked import Asked
 from csaw.engine.verify.checks import ALPHA, Check, Checks, Subject
 from csaw.engine.verify.course import FILES, FINGERPRINT, GRAPH, POWER, checks_of
 from csaw.engine.verify.instance_chances import Repeats, chance_of
-from csaw.engine.verify.redrawing import Redrawing
+from csaw.engine.verify.targets import Redrawing
 from csaw.partition import Graph, open_graph
-from csaw.partition.base.interruptible import heeding, interruptible
-from csaw.partition.base.parallel import processors
+from csaw.partition.base.parallel import heeding, interruptible, processors
 from csaw.partition.base.stages import course, stage, unseen
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.check import fingerprint_of

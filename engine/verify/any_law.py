@@ -9,8 +9,7 @@ from csaw.engine.samples import UNKNOWN, Samples
 from csaw.engine.samples.layouts import VERTEX, kind_of
 from csaw.engine.verify.checks import Checks
 from csaw.engine.verify.course import passed
-from csaw.engine.verify.ids import DenseIds
-from csaw.engine.verify.kernels import multiplicity
+from csaw.engine.verify.kernels import DenseIds, multiplicity
 from csaw.partition import Graph
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.store import GraphStore

@@ -31,14 +31,13 @@ from csaw.engine.api.algorithm import Algorithm, MiniBatches, Traversal, Walk
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.samples import Samples
 from csaw.engine.samples.layouts import SUBGRAPHS, Arrays
-from csaw.engine.samples.layouts.declared import EDGE_WEIGHT, SEED_TIME
 from csaw.engine.samples.layouts.drawn import drawn_layout
-from csaw.engine.samples.on_demand import PartOf
-from csaw.engine.sources.digest import SourcesDigest
-from csaw.engine.sources.drawn_seeds import order_of
-from csaw.engine.sources.source_kinds import kind_of_sources
+from csaw.engine.samples.layouts.layout import EDGE_WEIGHT, SEED_TIME
+from csaw.engine.samples.stored import PartOf
+from csaw.engine.sources.seeds import order_of
+from csaw.engine.sources.sources import SourcesDigest, kind_of_sources
 from csaw.engine.verify.checks import Check, Checks
-from csaw.engine.verify.met import most_hops
+from csaw.engine.verify.induced import most_hops
 from csaw.partition.graph.store import GraphStore
 
 NAME = "request"

@@ -13,14 +13,12 @@ from csaw.engine.api.law import GraphView
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.samples import Samples
 from csaw.engine.samples.layouts import Arrays
-from csaw.engine.sources.digest import SourcesDigest
-from csaw.engine.verify.classes import class_tests
-from csaw.engine.verify.contexts import Counted, counted_here
+from csaw.engine.sources.sources import SourcesDigest
+from csaw.engine.verify.choices import Counted, class_tests, counted_here
 from csaw.engine.verify.forms import RowLaws, row_form
-from csaw.engine.verify.ids import DenseIds
+from csaw.engine.verify.kernels import DenseIds
 from csaw.engine.verify.pooled import Pooled, pooled_test
-from csaw.engine.verify.power import Result, Situation
-from csaw.engine.verify.statistics import Choices, holm
+from csaw.engine.verify.statistics import Choices, Result, Situation, holm
 from csaw.engine.verify.tables import Law, Laws
 from csaw.partition import Graph, GraphStore
 

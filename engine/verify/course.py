@@ -1,10 +1,11 @@
 """The course of a verification: what is checked, one after the other, and how far that is."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from csaw.engine.samples import Samples
 from csaw.engine.samples.layouts import Arrays
-from csaw.partition.base.interruptible import go_on
+from csaw.partition.base.parallel import Crew, go_on, processors
 from csaw.partition.base.stages import stage
 
 FILES, GRAPH, VERTICES, JOINED = "files", "graph", "vertices", "joined instances"
@@ -36,3 +37,18 @@ def passed(
             watch(start, arrays)
             yield start, arrays
             seen(min(start + size, samples.instances))
+
+
+# Pieces of work side by side, with results in the order of the pieces: what is made of them does not depend on the
+# number of threads.
+
+
+def in_order(work: Callable[..., Any], pieces: Iterable[tuple]) -> Iterator[Any]:
+    """Yield ``work(*piece)`` of each piece, on all processors.
+
+    Kernels, reads and hashes release the interpreter meanwhile.
+
+    Two pieces for each thread are in work or wait to be taken, so memory is bounded.
+    """
+    with Crew(processors(), 0) as crew:
+        yield from crew.in_order(work, pieces)

@@ -20,11 +20,10 @@ from csaw.engine.algorithms.ppr import Ppr
 from csaw.engine.algorithms.restart import Restart
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import NONE, Algorithm, Walk
-from csaw.engine.api.law import GraphView
-from csaw.engine.api.plain_hooks import plain_hook
+from csaw.engine.api.law import GraphView, plain_hook
+from csaw.engine.verify.course import in_order
 from csaw.engine.verify.law_kernels import elsewhere, row_laws
 from csaw.engine.verify.tables import CHUNK, Law, Laws, LawTable
-from csaw.engine.verify.threads import in_order
 
 QUICKER = 50  # times as fast as biases evaluated in Python: rows by a closed form
 

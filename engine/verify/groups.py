@@ -7,11 +7,11 @@ import numpy as np
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import MiniBatches
-from csaw.engine.api.plain_hooks import ENGINE, plain_text
-from csaw.engine.api.user_code import users_code
+from csaw.engine.api.hook_errors import users_code
+from csaw.engine.api.law import ENGINE, plain_text
 from csaw.engine.draws.addresses import UPDATE_DRAWS
 from csaw.engine.draws.random import below_wide, draw64, fraction, hook_word
-from csaw.engine.sources.drawn_seeds import order_of
+from csaw.engine.sources.seeds import order_of
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.course import EDGES, passed
 from csaw.engine.verify.kernels import pool_sizes

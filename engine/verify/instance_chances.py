@@ -16,17 +16,16 @@ from csaw.engine.api.algorithm import NONE, MiniBatches, Walk
 from csaw.engine.api.law import edge_biases, edge_law, next_law, of_largest
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.samples.layouts import Arrays, Ragged, SampleLayout
-from csaw.engine.sources.source_kinds import are_sets
+from csaw.engine.sources.sources import are_sets
 from csaw.engine.verify.checks import Checks, Subject
-from csaw.engine.verify.entries import Entries
+from csaw.engine.verify.entries import Entries, UniqueEntries
 from csaw.engine.verify.groups import Group
 from csaw.engine.verify.induced import source_weights
 from csaw.engine.verify.kernels import mix_rows, mix_runs
-from csaw.engine.verify.power import Result
 from csaw.engine.verify.shared_draws import chances
-from csaw.engine.verify.unique import UniqueEntries
+from csaw.engine.verify.statistics import Result
 from csaw.engine.verify.walks_in_time import of_timed_walks
-from csaw.partition.base.interruptible import go_on
+from csaw.partition.base.parallel import go_on
 from csaw.partition.base.read_only import thawed
 from csaw.partition.graph.store import GraphStore
 

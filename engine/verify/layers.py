@@ -4,8 +4,8 @@ weights.
 
 import numpy as np
 
+from csaw.engine.api.bases import MatrixEntries
 from csaw.engine.api.law import edge_biases, squared_entries
-from csaw.engine.api.mixins import MatrixEntries
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.entries import Entries
 from csaw.engine.verify.groups import MOVED, Group, groups

@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.samples.layouts.declared import SEED_TIME
-from csaw.engine.sources.digest import digest_of
+from csaw.engine.samples.layouts.layout import SEED_TIME
+from csaw.engine.sources.sources import digest_of
 from csaw.engine.verify.checks import Checks, Subject
-from csaw.engine.verify.copies_in_time import Pools, SharedDraws, Together
 from csaw.engine.verify.course import passed
-from csaw.engine.verify.neighbors_in_time import InTime, Selections, one_of
+from csaw.engine.verify.neighbors_in_time import InTime, Pools, Selections, SharedDraws, Together, one_of
 from csaw.partition.graph.edge_columns import NO_TIME
 
 Arrays = dict[str, np.ndarray]

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from csaw.engine.verify.choices import FROM_ANOTHER, NAMED, Shares, scores, sums_of
+from csaw.engine.verify.course import in_order
 from csaw.engine.verify.kernels import find_outcomes, likelier
-from csaw.engine.verify.power import Result, certain
-from csaw.engine.verify.shares import FROM_ANOTHER, NAMED, Shares, scores, sums_of
-from csaw.engine.verify.statistics import BINS, Choices, even, first_met, in_blocks, in_half
+from csaw.engine.verify.statistics import BINS, Choices, Result, certain, even, first_met, in_blocks, in_half
 from csaw.engine.verify.tables import Laws, LawTable
-from csaw.engine.verify.threads import in_order
 from csaw.partition.base.stages import tell
 
 SIDE = 8  # ranges for each of two places

@@ -13,9 +13,18 @@ from math import comb
 import numpy as np
 
 from csaw.engine.api.law import inclusion_law
-from csaw.engine.verify.power import MARGIN, Result, Situation, certain, normal_sum
-from csaw.engine.verify.statistics import Choices, first_met, in_blocks, stratified
-from csaw.partition.base.interruptible import go_on
+from csaw.engine.verify.statistics import (
+    MARGIN,
+    Choices,
+    Result,
+    Situation,
+    certain,
+    first_met,
+    in_blocks,
+    normal_sum,
+    stratified,
+)
+from csaw.partition.base.parallel import go_on
 from csaw.partition.base.stages import tell
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from csaw.partition.base.interruptible import go_on
+from csaw.partition.base.parallel import go_on
 
 CHUNK = 2_000_000  # outcomes of a table
 Law = dict[int, float]

@@ -4,22 +4,57 @@ same; and the law of these.
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from csaw.engine.api.registry import Algo
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.draws.random import order_words
 from csaw.engine.plan.target import ROUNDS, fruitless, number_of
 from csaw.engine.samples import Samples
+from csaw.engine.samples.layouts import Arrays, SampleLayout
+from csaw.engine.sources.sources import Sources
 from csaw.engine.verify.checks import Check, Checks, Subject
 from csaw.engine.verify.course import BASES, JOINED, VERTICES
 from csaw.engine.verify.groups import count, edges_left_out, groups
-from csaw.engine.verify.induced import met_keys
-from csaw.engine.verify.met import Met
-from csaw.engine.verify.redrawing import BaseInstances
+from csaw.engine.verify.induced import Met, met_keys
 from csaw.engine.verify.trees import copies
-from csaw.partition.base.interruptible import go_on
+from csaw.partition.base.parallel import go_on
 from csaw.partition.base.stages import stage, tell
+from csaw.partition.graph.store import GraphStore
+
+# What draws instances again for verify, which itself draws nothing: whoever verifies gives it.
+
+
+class BaseInstances(Protocol):
+    """The base instances of a sample, drawn again with dense ids."""
+
+    seed: int
+    sources: Sources
+    layout: SampleLayout
+    fill: int  # the id of an entry without a vertex
+
+    def round(self, instance: int, round_: int) -> Arrays:
+        """Return the arrays of a round of an instance."""
+
+    def held(self) -> Samples:
+        """Return the first rounds of the first instances."""
+
+    def number(self, place: int) -> int:
+        """Return the number of the base instance that is held at this place."""
+
+
+class Redrawing(NamedTuple):
+    """Draws the base instances of samples with a target again.
+
+    ``why_not``: the reason why those of some samples cannot be drawn again; empty where they can. ``bases``: those of
+    samples of a graph store, by FILE.py:CLASS where csaw does not ship their algorithm.
+    """
+
+    why_not: Callable[[Samples], str]
+    bases: Callable[[Samples, GraphStore, Algo | None], AbstractContextManager[BaseInstances]]
+
 
 LOOKED_AT_EDGES = 2_000_000  # of base instances that are joined again, about
 TESTED = 2_000_000  # numbers of base instances whose law is tested, about

@@ -12,7 +12,7 @@ from csaw.engine.verify.kernels import first_edge, multiplicity
 from csaw.engine.verify.sets import Pool, SetResults, set_tests
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import Laws
-from csaw.engine.verify.walk_pass import one_in
+from csaw.engine.verify.walks import one_in
 from csaw.partition.base.stages import stage
 
 ENTRIES = 1_000_000  # frontier entries that the statistics use

@@ -9,18 +9,16 @@ from typing import Any
 import numpy as np
 
 from csaw.engine.api.algorithm import Walk
-from csaw.engine.api.edge_starts import EdgeStarts
-from csaw.engine.api.starts import SourceKind
+from csaw.engine.api.starts import EdgeStarts, SourceKind
 from csaw.engine.draws.random import uniform_vertices
 from csaw.engine.samples.layouts import Arrays
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.course import EDGES, TRANSITIONS
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import Laws
-from csaw.engine.verify.time_laws import StartLaw, TimeLaws
-from csaw.engine.verify.time_rows import Rule, TimeRows, follow, standing
-from csaw.engine.verify.walk_pass import STEPS_KEPT, WalkTables, one_in
-from csaw.partition.base.interruptible import go_on
+from csaw.engine.verify.time_laws import Rule, StartLaw, TimeLaws, TimeRows, follow, standing
+from csaw.engine.verify.walks import STEPS_KEPT, WalkTables, one_in
+from csaw.partition.base.parallel import go_on
 from csaw.partition.base.stages import stage
 
 STANDINGS = ("before all edges of a row", "among the times of a row", "at the time of an edge", "behind all edges")

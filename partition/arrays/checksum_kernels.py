@@ -4,7 +4,7 @@ import numpy as np
 
 from csaw.partition.arrays.block_hash import P1, P2, P3, P4, P5
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.eight_bytes import eight_bytes
+from csaw.partition.base.kernel_tools import eight_bytes
 
 WORD, HALF = np.uint64(8), np.uint64(4)
 # Turns of words. They are typed: of plain numbers, each would be a type, and a function to compile, of its own.

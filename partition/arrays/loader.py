@@ -4,23 +4,97 @@ while it is in the cache.
 For uncompressed chunks this reads at the disk's or the page cache's rate, twice as fast as zarr-python.
 """
 
+import ctypes
 import hashlib
 import json
+import mmap
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
-from csaw.partition.arrays.checksums import BLOCK, DTYPE, file_sum, first_damaged
-from csaw.partition.arrays.chunk_files import AGAIN, THREADS, Limit, check_within, damaged, fill, open_chunk, spread
-from csaw.partition.arrays.regular import open_regular, read_regular
+from csaw.partition.arrays.checksums import BLOCK, DTYPE, all_within, file_sum, first_damaged
+from csaw.partition.arrays.files import open_regular, read_regular
 from csaw.partition.base.first_work import stays_little
+from csaw.partition.base.parallel import heeding
 from csaw.partition.errors import StoreError
+
+# Files of chunks: opened, read and checked, by threads that share the work.
+
+THREADS = max(
+    4, min(16, os.cpu_count() or 1)
+)  # that read and check chunks: from the page cache each is as fast as its core
+AGAIN = "make the store again with csaw partition"
+
+Item = TypeVar("Item")
+Limit = float | np.float32
+"""The largest value that an array may hold, if the least is 0."""
+
+
+def open_chunk(file: Path, stored: int | None = None, most: int | None = None) -> int:
+    """Open the file of a chunk and return its descriptor.
+
+    StoreError when it cannot be opened, or does not have ``stored`` bytes, or has more than ``most``.
+    """
+    try:
+        return open_regular(file, size=stored, most=most)
+    except OSError as error:
+        raise StoreError(f"{file} cannot be opened: {error.strerror}; {AGAIN}") from error
+
+
+def fill(file: Path, handle: int, out: np.ndarray, begin: int) -> None:
+    """Fill ``out`` (uint8) from byte ``begin`` of a file on.
+
+    StoreError, with its name, when it cannot be read or ends before.
+    """
+    done = 0
+    while done < out.size:
+        try:
+            got = os.preadv(handle, [out[done:].data], begin + done)
+        except OSError as error:
+            raise StoreError(f"{file} cannot be read: {error.strerror}; {AGAIN}") from error
+        if got <= 0:
+            raise StoreError(f"{file}: expected {out.size:,} bytes, could read {done:,}; {AGAIN}")
+        done += got
+
+
+def check_within(file: Path, values: np.ndarray, limit: Limit) -> None:
+    """StoreError unless all ``values``, which came from ``file``, lie in 0 .. ``limit``."""
+    if not all_within(values, values.dtype.type(limit)):
+        raise StoreError(f"{file}: expected values from 0 to {limit}, found {values.min()} to {values.max()}; {AGAIN}")
+
+
+def damaged(file: Path, begin: int) -> StoreError:
+    """The error for a block that has changed since it was written."""
+    return StoreError(f"{file}: bytes from {begin:,} on have changed since they were written; {AGAIN}")
+
+
+def spread(work: Callable[[Item], None], items: Iterable[Item]) -> None:
+    """Run ``work`` on each item in threads. When this returns or raises, none of them works any more."""
+    heard = heeding(work)
+    futures = [_readers(os.getpid()).submit(heard, item) for item in items]
+    try:
+        wait(futures, return_when=FIRST_EXCEPTION)
+    finally:
+        for future in futures:
+            future.cancel()
+        wait(futures)
+    for future in futures:
+        if not future.cancelled():
+            future.result()
+
+
+@cache
+def _readers(process: int) -> ThreadPoolExecutor:
+    """The threads that read, of this ``process``: those of a process that was forked are not in the new one."""
+    return ThreadPoolExecutor(THREADS)
+
 
 # Reads spans of plain chunks, in pieces that are checked while they are in the cache: few by NumPy, many by compiled
 # code, so that threads do not wait for the interpreter. From the page cache this is several times as fast.
@@ -320,3 +394,46 @@ def _unpack(array: StoredArray, number: int, first: int, out: np.ndarray) -> Non
     except (RuntimeError, ValueError) as error:
         raise StoreError(f"{file} cannot be unpacked: {error}; {AGAIN}") from error
     out[:] = whole[first : first + out.size]
+
+
+# Arrays of a store that stay on disk: their files side by side in the address space, read by the system when an
+# element is used.
+#
+# What is read so can be dropped again whenever memory is short. Nothing checks it, so the reader checks the whole array
+# before.
+
+FIXED = 0x10  # MAP_FIXED, which Python's mmap lacks; Linux and macOS have the same
+
+
+class Mapped(np.ndarray):
+    """An array in files: it takes no memory of the process, and cannot be written."""
+
+
+def map_array(array: StoredArray, dtype: np.dtype) -> Mapped | None:
+    """Map a stored array; None if its files cannot lie side by side.
+
+    They cannot where they are compressed or do not fill whole pages.
+
+    StoreError for a lost file.
+    """
+    stored = array.chunk * dtype.itemsize
+    if not array.plain or array.elements == 0 or (array.chunks > 1 and stored % mmap.PAGESIZE):
+        return None
+    room = mmap.mmap(-1, array.chunks * stored, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, prot=mmap.PROT_READ)
+    whole = np.frombuffer(room, np.uint8)
+    for number in range(array.chunks):
+        handle = open_chunk(array.file(number), stored)
+        try:
+            _place(whole.ctypes.data + number * stored, stored, handle, array)
+        finally:
+            os.close(handle)
+    return whole.view(dtype)[: array.elements].view(Mapped)
+
+
+def _place(address: int, size: int, handle: int, array: StoredArray) -> None:
+    """Map a file at an address that is ours."""
+    library = ctypes.CDLL(None, use_errno=True)
+    library.mmap.restype = ctypes.c_void_p
+    library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+    if library.mmap(address, size, mmap.PROT_READ, mmap.MAP_SHARED | FIXED, handle, 0) != address:
+        raise StoreError(f"{array.path} cannot be mapped: {os.strerror(ctypes.get_errno())}; {AGAIN}")

@@ -8,13 +8,16 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from csaw.partition.arrays.regular import read_regular
+from csaw.partition.arrays.files import read_regular
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import StoreError
+
+if TYPE_CHECKING:
+    from zarr import Group
 
 PLAIN: list[Record] = [{"name": "bytes", "configuration": {"endian": "little"}}]
 
@@ -109,3 +112,13 @@ def read_group(path: Path) -> Record:
 def digest(value: object) -> str:
     """A hash of a JSON value, 32 hexadecimal digits, which does not depend on the order of keys or on blanks."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:32]
+
+
+# Stores as groups of zarr-python, which is imported where one is asked for.
+
+
+def open_group(path: Path) -> "Group":
+    """Open the store at ``path`` as a group that cannot be written to."""
+    import zarr
+
+    return zarr.open_group(path, mode="r")

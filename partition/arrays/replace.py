@@ -1,7 +1,7 @@
 """Replacing stores and files: a store by one of its kind, a file by a file, and never anything that csaw did not write.
 
 NAME                   the old store or file stays until the new one is complete and synced
-.NAME.csaw-lock        keeps other writers of NAME out, and ends with the process: see lock.py
+.NAME.csaw-lock        keeps other writers of NAME out, and ends with the process: see locks.py
 .NAME.csaw-draft       a graph store, a file or a folder of parts in the making
 .NAME.csaw-aside       a whole store between two renames, where two names cannot be exchanged; the next writer gives it
                        its name back
@@ -21,10 +21,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from csaw.partition.arrays.lock import Lock
-from csaw.partition.arrays.own_files import GRAPH, PART_NAME, PARTS, SAMPLES, require_own
-from csaw.partition.arrays.regular import read_regular
-from csaw.partition.arrays.sync import sync_folder
+from csaw.partition.arrays.files import GRAPH, PART_NAME, PARTS, SAMPLES, read_regular, require_own, sync_folder
+from csaw.partition.arrays.locks import Lock
 from csaw.partition.errors import OptionError, StoreError
 
 log = logging.getLogger(__name__)

@@ -16,11 +16,10 @@ import numpy as np
 
 from csaw.partition.arrays.checksum_kernels import all_within, first_damaged
 from csaw.partition.arrays.checksums import BLOCK
-from csaw.partition.arrays.chunk_files import AGAIN, Limit, check_within, open_chunk
-from csaw.partition.arrays.loader import StoredArray
+from csaw.partition.arrays.loader import AGAIN, Limit, StoredArray, check_within, open_chunk
 from csaw.partition.arrays.read_kernels import read_bytes
 from csaw.partition.base.compile import njit
-from csaw.partition.base.kernel_arrays import copy, empty
+from csaw.partition.base.kernel_tools import copy, empty
 from csaw.partition.errors import StoreError
 
 READERS = 32  # threads that keep a disk busy

@@ -4,14 +4,78 @@ Kernels, reads and writes let go of the interpreter meanwhile.
 """
 
 import os
+import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from typing import Any, Self, TypeVar
+from contextvars import ContextVar, copy_context
+from threading import Condition
+from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 
-from csaw.partition.base.interruptible import go_on, heeding
+# Work that Ctrl-C ends at once, however long a step of it takes: it is done in a thread, and asks now and then whether
+# anybody still waits for it.
 
+NAME = "csaw at work"  # of the thread: the command line does not wait for it
+PATIENCE = 0.3  # seconds in which most works end
+Given = ParamSpec("Given")
 Result = TypeVar("Result")
+
+_left: ContextVar[threading.Event | None] = ContextVar("left", default=None)
+
+
+class Left(BaseException):
+    """Ends a work that nobody waits for any more."""
+
+
+def interruptible(work: Callable[[], Result]) -> Result:
+    """Return what ``work`` returns. An interruption is raised at once; the work ends at its next :func:`go_on`, and
+    keeps neither the caller nor the process.
+    """
+    if threading.current_thread() is not threading.main_thread():  # which alone is interrupted
+        return work()
+    left, coming = threading.Event(), Future[Result]()
+
+    def do() -> None:
+        _left.set(left)
+        try:
+            coming.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - raised again by whoever waits
+            coming.set_exception(error)
+
+    thread = threading.Thread(target=copy_context().run, args=(do,), name=NAME, daemon=True)
+    thread.start()
+    try:
+        return coming.result()
+    except BaseException:
+        left.set()
+        thread.join(PATIENCE)
+        raise
+
+
+def go_on() -> None:
+    """End the work of this thread where nobody waits for it any more."""
+    left = _left.get()
+    if left is not None and left.is_set():
+        raise Left
+
+
+def heeding(work: Callable[Given, Result]) -> Callable[Given, Result]:
+    """``work`` for threads that do a part of this one's work: it ends where nobody waits for that any more."""
+    left = _left.get()
+    if left is None:
+        return work
+
+    def heard(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        token = _left.set(left)
+        try:
+            go_on()
+            return work(*args, **kwargs)
+        finally:
+            _left.reset(token)
+
+    return heard
+
+
 WORK_BYTES = 40 << 20  # that threads may have in work, however small the budget
 
 
@@ -130,3 +194,120 @@ def _with_error(pieces: Iterable[tuple]) -> Iterator[tuple | Exception]:
         yield from pieces
     except Exception as error:  # noqa: BLE001 - handed on
         yield error
+
+
+# Sources that are read side by side, each by a thread of its own.
+#
+# They are for work whose results come in the order of the sources.
+#
+# A packed file is unpacked by one thread, however many there are, so several files are unpacked at the same time.
+# Results of later sources wait until it is their turn, as many as there is room for.
+
+AHEAD, MOST_OPEN = 2, 64  # sources that are open, and pieces in work, for each thread; sources together
+
+
+class Source(NamedTuple):
+    """``open`` gives pairs of (bytes that wait while its result does, arguments of the work).
+
+    A source that ``waits`` begins in its turn.
+    """
+
+    open: Callable[[], Iterable[tuple[int, tuple]]]
+    waits: bool = False
+
+
+class Lanes:
+    """Reads sources and has the ``crew`` work on their pieces.
+
+    ``room`` says how many bytes may wait, and is asked again for each piece.
+    """
+
+    def __init__(self, crew: Crew, room: Callable[[], int]) -> None:
+        self.crew, self.room = crew, room
+        self.change = Condition()
+        self.turn, self.stopped = 0, False
+        self.held: dict[int, int] = {}  # bytes that wait, by source
+        self.working = 0  # pieces that are not done: their text is in memory
+
+    def in_order(self, work: Callable[..., Result], sources: Sequence[Source]) -> Iterator[Result]:
+        """Yield ``work(*arguments)`` of each piece of each source in turn.
+
+        An error of a source comes after the results of its earlier pieces.
+        """
+        lanes: list[deque[tuple[int, Future[Result] | None]]] = [deque() for _ in sources]
+        readers = ThreadPoolExecutor(max(1, min(self.crew.threads, len(sources), MOST_OPEN)))
+        try:
+            for number, source in enumerate(sources):
+                readers.submit(self._read, number, source, lanes[number], work)
+            for number, lane in enumerate(lanes):
+                with self.change:
+                    self.turn = number
+                    self.change.notify_all()
+                while (job := self._next(number, lane)) is not None:
+                    yield job.result()
+        finally:
+            with self.change:
+                self.stopped = True
+                self.change.notify_all()
+            readers.shutdown(cancel_futures=True)
+            left = [job for lane in lanes for _, job in lane if job is not None]
+            for job in left:
+                job.cancel()
+            wait(left)
+
+    def _next(self, number: int, lane: deque[tuple[int, Future[Result] | None]]) -> Future[Result] | None:
+        """The next piece of work of the source whose turn it is; None behind its last."""
+        with self.change:
+            self.change.wait_for(lambda: lane)
+            size, job = lane.popleft()
+            self.held[number] = self.held.get(number, 0) - size
+            self.change.notify_all()
+        return job
+
+    def _read(self, number: int, source: Source, lane: deque[tuple[int, Future | None]], work: Callable) -> None:
+        """Put the work on all pieces of a source into its lane, then None."""
+        try:
+            if self._may_begin(number, source):
+                for size, arguments in source.open():
+                    if not self._has_room(number, size):
+                        return
+                    job = self.crew.pool.submit(work, *arguments)
+                    job.add_done_callback(self._is_done)
+                    self._put(lane, size, job)
+        except Exception as error:  # noqa: BLE001 - handed on
+            self._put(lane, 0, failed(error))
+        self._put(lane, 0, None)
+
+    def _may_begin(self, number: int, source: Source) -> bool:
+        ahead = 0 if source.waits else min(AHEAD * self.crew.threads, MOST_OPEN)
+        with self.change:
+            self.change.wait_for(lambda: self.stopped or number <= self.turn + ahead)
+            return not self.stopped
+
+    def _has_room(self, number: int, size: int) -> bool:
+        """Wait until ``size`` more bytes may wait; whatever others hold, the source whose turn it is goes on.
+
+        False at the end of all work.
+        """
+
+        def free() -> bool:
+            own = self.held.get(number, 0)
+            in_turn = number == self.turn and (own == 0 or own + size <= self.crew.work_bytes // 4)
+            has_room = in_turn or sum(self.held.values()) + size <= self.room()
+            return self.stopped or (has_room and self.working < AHEAD * self.crew.threads)
+
+        with self.change:
+            self.change.wait_for(free)
+            self.held[number] = self.held.get(number, 0) + size
+            self.working += 1
+            return not self.stopped
+
+    def _is_done(self, _: Future) -> None:
+        with self.change:
+            self.working -= 1
+            self.change.notify_all()
+
+    def _put(self, lane: deque[tuple[int, Future | None]], size: int, job: Future | None) -> None:
+        with self.change:
+            lane.append((size, job))
+            self.change.notify_all()

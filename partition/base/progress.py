@@ -16,7 +16,7 @@ from csaw.partition.base.stages import COMPILING, Stage, hearing
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import ProgressColumn
-from csaw.partition.base.sizes import format_size, short
+from csaw.partition.base.quoting import format_size, short
 
 QUIET_SECONDS = 2.0  # between plain progress lines
 SPINNER = 2  # columns

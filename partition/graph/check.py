@@ -8,8 +8,8 @@ import numpy as np
 
 from csaw.partition.arrays.nodes import read_group
 from csaw.partition.base.compile import njit
-from csaw.partition.base.interruptible import go_on
-from csaw.partition.base.sizes import format_size
+from csaw.partition.base.parallel import go_on
+from csaw.partition.base.quoting import format_size
 from csaw.partition.base.stages import EDGES, stage, tell
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.attributes import EDGE_IDS

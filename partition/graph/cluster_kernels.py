@@ -5,7 +5,7 @@ clusters of their neighbors.
 import numpy as np
 
 from csaw.partition.base.compile import njit
-from csaw.partition.base.kernel_arrays import zeros
+from csaw.partition.base.kernel_tools import zeros
 
 
 @njit(nogil=True)

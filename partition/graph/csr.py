@@ -10,7 +10,7 @@ import numpy as np
 
 from csaw.partition.arrays.spool import gather
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import copied, empty, zeros
+from csaw.partition.base.kernel_tools import copied, empty, zeros
 
 KEEP, FIRST, SUM = 0, 1, 2
 DIGIT_BITS = 12  # of a pass of the radix sort: its counters stay in the first level cache

@@ -8,8 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from csaw.partition.base.interruptible import go_on
-from csaw.partition.base.parallel import Backlog
+from csaw.partition.base.parallel import Backlog, go_on
 from csaw.partition.graph.edge_columns import EdgeColumn
 
 SMALL = 1 << 20  # bytes that are hashed while a thread is started

@@ -8,14 +8,14 @@ from numpy.typing import ArrayLike
 
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.compile import njit
-from csaw.partition.base.kernel_arrays import copied, empty, zeros
+from csaw.partition.base.kernel_tools import copied, empty, zeros
 from csaw.partition.graph.attributes import EDGE_COLUMNS, IDENTITY, ORDERED, STRING, Attributes, weight_range
 from csaw.partition.graph.csr import merge_repeats
-from csaw.partition.graph.cuts import cut_points, offsets_within, partition_count
 from csaw.partition.graph.edge_columns import TIME_ORDER, WEIGHT, time_of
 from csaw.partition.graph.fingerprint import fingerprint_of_arrays
 from csaw.partition.graph.given_rows import checked_rows
 from csaw.partition.graph.partition_writer import weights_between
+from csaw.partition.graph.parts import cut_points, offsets_within, partition_count
 from csaw.partition.graph.store import INDICES, GraphStore
 from csaw.partition.graph.time_order import time_order
 

@@ -8,9 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from csaw.partition.arrays.chunk_files import AGAIN
-from csaw.partition.arrays.loader import StoredArray, read_array
-from csaw.partition.arrays.mapped import map_array
+from csaw.partition.arrays.loader import AGAIN, StoredArray, map_array, read_array
 from csaw.partition.arrays.words import Words
 from csaw.partition.base import arguments
 from csaw.partition.base.python_names import reading

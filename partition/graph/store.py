@@ -17,30 +17,81 @@ from contextlib import suppress
 from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from csaw.partition.arrays.chunk_files import AGAIN
-from csaw.partition.arrays.loader import UNPACKERS, StoredArray, open_array, read_ahead, read_array, rise
-from csaw.partition.arrays.nodes import read_group
+from csaw.partition.arrays.loader import AGAIN, UNPACKERS, StoredArray, open_array, read_ahead, read_array, rise
+from csaw.partition.arrays.nodes import open_group, read_group
 from csaw.partition.arrays.opened_again import opened_again
 from csaw.partition.arrays.replace import require_not_aside
-from csaw.partition.arrays.zarr_group import open_group
 from csaw.partition.base import arguments
+from csaw.partition.base.notebook import counted, html_facts, line
+from csaw.partition.base.plain_data import Record
 from csaw.partition.base.python_names import kept, reading
+from csaw.partition.base.quoting import near
 from csaw.partition.base.stages import EDGES, LOADING, stage
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph import given_room
 from csaw.partition.graph.attributes import EDGE_IDS, WEIGHT_RANGE, Attributes, checked, columns_of, identity
 from csaw.partition.graph.clusters import Clusters, stored_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT, EdgeColumn, time_of
-from csaw.partition.graph.notebook import ShownGraph
 from csaw.partition.graph.original_ids import StoredIds
 from csaw.partition.graph.parts import Graph, Partition
 
 if TYPE_CHECKING:
     from zarr import Group
+
+
+# A graph store as Python and notebooks show it.
+
+IDS = {"identity": "numbers from 0", "string": "strings", "int64": "integers", "uint64": "integers"}
+
+
+class ShownGraph:
+    """Gives a graph store its ``repr`` and its table in notebooks; see GraphStore for the attributes."""
+
+    path: Path
+    vertices: int
+    edges: int
+    directed: bool
+    weighted: bool
+    multigraph: bool
+    max_degree: int
+    id_kind: str
+    fingerprint: str
+    partitions: list[Any]  # Partition, which stands in a file that imports this
+
+    @property
+    def further_columns(self) -> tuple[EdgeColumn, ...]:
+        """The edge columns beside weights and edge ids."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        kinds = ("undirected", "directed")[self.directed], ("unweighted", "weighted")[self.weighted]
+        columns = " and ".join(column.name for column in self.further_columns)
+        more = "repeated edges" if self.multigraph else "", f"edges with {columns}" if columns else ""
+        return line(
+            "csaw graph",
+            near(self.path),
+            [counted(self.vertices, "vertex", "vertices"), counted(self.edges, "stored edge"), *kinds, *more],
+        )
+
+    def _repr_html_(self) -> str:
+        facts = [
+            ("vertices", f"{self.vertices:,}"),
+            ("stored edges", f"{self.edges:,}"),
+            ("directed", ("no", "yes")[self.directed]),
+            ("weighted", ("no", "yes")[self.weighted]),
+            *[("edge column", column.text) for column in self.further_columns],
+            ("repeated edges", ("no", "yes")[self.multigraph]),
+            ("largest degree", f"{self.max_degree:,}"),
+            ("vertex ids", IDS[self.id_kind]),
+            ("partitions", f"{len(self.partitions):,}"),
+            ("fingerprint", self.fingerprint),
+        ]
+        return html_facts(f"csaw graph {near(self.path)}", facts)
+
 
 LARGEST_PLACE = 2**32 - 1  # of an edge in the order of its row by time
 INDICES = "indices"  # the array of neighbors, beside those of the edge columns
@@ -357,3 +408,30 @@ def open_graph(path: str | Path, checksums: bool = True) -> GraphStore:
     path = kept(path)
     require_not_aside(path)
     return GraphStore(path, checked(path, read_group(path)), checksums)
+
+
+# The description of a graph store, as plain data.
+
+NAMES = (
+    "vertices",
+    "edges",
+    "directed",
+    "weighted",
+    "multigraph",
+    "max_degree",
+    "id_kind",
+    "partitioner",
+    "fingerprint",
+)
+
+
+def describe(store: "GraphStore") -> Record:
+    """Describe a graph store, without its partitions and the report of its making."""
+    named = {name: getattr(store, name) for name in NAMES}
+    columns = [column.text for column in store.further_columns]
+    return {
+        "path": str(store.path),
+        **named,
+        **({"edge_columns": columns} if columns else {}),
+        "partition_count": len(store.partitions),
+    }

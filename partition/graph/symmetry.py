@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.mixing import GAMMA, mixed
+from csaw.partition.base.kernel_tools import GAMMA, mixed
 
 
 class Symmetry:

@@ -1,16 +1,22 @@
 """Views of a graph store, which copy no data. Those here have other partitions than those on disk: ranges of vertices,
-whose edges are read from whatever stored partitions have them; windowed.py has a view of some of the edges.
+whose edges are read from whatever stored partitions have them; views.py has a view of some of the edges.
 """
 
+import hashlib
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
+from csaw.partition.arrays.loader import AGAIN, StoredArray
 from csaw.partition.arrays.words import Words
+from csaw.partition.errors import StoreError
 from csaw.partition.graph.attributes import Attributes
-from csaw.partition.graph.cuts import cuts_of
-from csaw.partition.graph.parts import Partition
+from csaw.partition.graph.edge_columns import TIME, TIME_ORDER
+from csaw.partition.graph.parts import Partition, cuts_of, offsets_within
 from csaw.partition.graph.store import GraphStore
 
 OFFSET_BYTES = 8
@@ -133,3 +139,173 @@ class Coalesced(Recut):
         cuts = np.unique([0, *np.clip(cuts, 1, None)])
         begins = [store.partitions[k] for k in cuts.tolist() if k < len(store.partitions)]
         super().__init__(store, [(part.first_vertex, part.first_edge) for part in begins])
+
+
+# The part of a graph whose edges have their times in a window, as a view: edges are left out while they are read.
+#
+# Nothing is copied or written. A pass over the times counts the edges that each row keeps, and those that are kept
+# before each piece of PIECE stored edges: by these counts, a place among the edges of the view is found again in the
+# store.
+
+PIECE = 1 << 18  # stored edges that are looked at together, so that memory holds a few MiB beside the counts
+PACKED_PIECE = 1 << 21  # where chunks are compressed: of one with times, which is unpacked whenever a part is read
+LEAST_TIME = -(2**63)
+
+
+class Window(NamedTuple):
+    """The times from ``first`` to ``last``, both included, int64 in the units of a store; LEAST_TIME: no first one."""
+
+    first: int
+    last: int
+
+    def holds(self, times: np.ndarray) -> np.ndarray:
+        """Whether each time is in the window, bool."""
+        found = times <= self.last
+        return found if self.first == LEAST_TIME else found & (times >= self.first)
+
+
+def span_of(store: GraphStore) -> tuple[int, int] | None:
+    """The first and the last time of a graph's edges, by a pass over all times; None where it has no edges."""
+    found: list[int] = []
+    piece = _piece_of(store)
+    for part in store.partitions:
+        for first in range(0, part.edges, piece):
+            times = _read(store, part, TIME.array, TIME.dtype, first, piece)
+            found += [int(times.min()), int(times.max())]
+    return (min(found), max(found)) if found else None
+
+
+class Windowed(View):
+    """The edges of ``store``, which has times, whose time is in ``window``, among all of its vertices.
+
+    Its fingerprint and its identity are those of the store with the window, not of a store that was made of these edges
+    alone. The order of its rows by time is found from the times whenever it is read. It holds 8 bytes a vertex in
+    memory, until they are released.
+
+    Raises:
+        StoreError: a file of the store has changed.
+    """
+
+    is_plain = False  # files of the store have other edges, too: no reader takes rows from them
+
+    def __init__(self, store: GraphStore, window: Window) -> None:
+        self.store, self.window, self.piece = store, window, _piece_of(store)
+        super().__init__(store, self._attributes())
+        self.in_memory = store.in_memory
+
+    @cached_property
+    def _kept(self) -> tuple[np.ndarray, list[list[int]]]:
+        """The offsets of all rows; and of each partition, edges that are kept before each of its pieces, and in all."""
+        indptr = np.zeros(self.store.vertices + 1, np.int64)
+        return indptr, [self._count(part, indptr) for part in self.store.partitions]
+
+    @property
+    def indptr(self) -> np.ndarray:
+        return self._kept[0]
+
+    @property
+    def counts(self) -> list[list[int]]:
+        return self._kept[1]
+
+    def release(self) -> None:
+        """Free the counts; another pass over the times counts again when edges are read."""
+        vars(self).pop("_kept", None)
+
+    def _count(self, part: Partition, indptr: np.ndarray) -> list[int]:
+        """Count what a partition keeps: into the offsets of its rows, and before each of its pieces."""
+        offsets, counts = self.store.read_offsets(part.number), [0]
+        ends = indptr[part.first_vertex + 1 : part.last_vertex + 1]
+        before = indptr[part.first_vertex]
+        ends[:] = before  # of rows before the first edge, or of all where there is none
+        for first in range(0, part.edges, self.piece):
+            upto = np.cumsum(self.window.holds(self._read(part, TIME.array, TIME.dtype, first)), dtype=np.int64)
+            low, high = np.searchsorted(offsets[1:], [first, first + upto.size], side="right")
+            ends[low:high] = before + counts[-1] + upto[offsets[1 + low : 1 + high] - first - 1]
+            counts.append(counts[-1] + int(upto[-1]))
+        return counts
+
+    def _attributes(self) -> Attributes:
+        store, window = self.store, [int(one) for one in self.window]
+        each = sum(store.edge_items.values())
+        partitions = []
+        for part, counts in zip(store.partitions, self.counts, strict=True):
+            nbytes = OFFSET_BYTES * (part.last_vertex - part.first_vertex + 1) + each * counts[-1]
+            first_edge = int(self.indptr[part.first_vertex])
+            partitions.append([part.first_vertex, part.last_vertex, first_edge, counts[-1], nbytes])
+        return store.attributes | {
+            "edges": int(self.indptr[-1]),
+            "max_degree": int(np.diff(self.indptr).max(initial=0)),
+            "fingerprint": hashlib.sha256(f"{store.fingerprint} {window}".encode()).hexdigest()[:32],
+            "partitions": partitions,
+            "report": {},
+            "window": window,
+        }
+
+    def read_indptr(self) -> np.ndarray:
+        return self.indptr.copy()  # a GPU that streams partitions writes their numbers into it
+
+    def read_offsets(self, number: int, out: np.ndarray | None = None) -> np.ndarray:
+        part = self.partitions[number]
+        return offsets_within(self.indptr, part.first_vertex, part.last_vertex, out)
+
+    def read_edges(self, number: int, arrays: Mapping[str, np.ndarray], first: int = 0) -> None:
+        if TIME_ORDER.array in arrays:
+            self._read_order(number, arrays[TIME_ORDER.array], first)
+            arrays = {name: array for name, array in arrays.items() if name != TIME_ORDER.array}
+        count = next((array.size for array in arrays.values()), 0)
+        part, counts, done = self.store.partitions[number], self.counts[number], 0
+        begin = max(bisect_right(counts, first) - 1, 0)
+        for piece, (low, high) in enumerate(pairwise(counts[begin:]), begin):
+            if done == count:
+                break
+            if low == high:
+                continue
+            times = self._read(part, TIME.array, TIME.dtype, piece * self.piece)
+            kept = np.flatnonzero(self.window.holds(times))
+            if kept.size != high - low:
+                raise StoreError(f"{self.path}: times of edges have changed since they were counted; {AGAIN}")
+            kept = kept[max(first - low, 0) :][: count - done]
+            for name, out in arrays.items():
+                found = times if name == TIME.array else self._read(part, name, out.dtype, piece * self.piece)
+                np.take(found, kept, out=out[done : done + kept.size])
+            done += kept.size
+
+    def _read_order(self, number: int, out: np.ndarray, first: int) -> None:
+        """Fill ``out`` with places by time, of edges of a partition from number ``first`` on: rows of a piece of edges
+        at a time, of which all times are read.
+        """
+        from csaw.partition.graph.time_order import time_order  # brings Numba
+
+        offsets, done = self.read_offsets(number), 0
+        row = int(np.searchsorted(offsets, first, side="right")) - 1
+        while done < out.size:
+            begin = int(offsets[row])
+            last = max(row + 1, int(np.searchsorted(offsets, begin + self.piece, side="right")) - 1)
+            rows = offsets[row : last + 1] - begin
+            times = np.empty(int(rows[-1]), TIME.dtype)
+            self.read_edges(number, {TIME.array: times}, begin)
+            found = time_order(rows, times)[first + done - begin :][: out.size - done]
+            out[done : done + found.size] = found
+            done, row = done + found.size, last
+
+    def _read(self, part: Partition, name: str, dtype: np.dtype, first: int) -> np.ndarray:
+        return _read(self.store, part, name, dtype, first, self.piece)
+
+    def opened(self, number: int, name: str) -> StoredArray:
+        """Raise StoreError: no file has the edges of a window alone."""
+        raise StoreError(f"{self.path}: a window of time has no file {name} of its own; read it with read_edges")
+
+    def read_ahead(self, number: int, names: Collection[str], first: int = 0, count: int | None = None) -> None:
+        """Nothing is asked for: pieces are read in their order, which the system sees."""
+
+
+def _piece_of(store: GraphStore) -> int:
+    """The number of stored edges that are looked at together."""
+    return PIECE if store.in_memory or not store.edges or store.is_plain else PACKED_PIECE
+
+
+def _read(store: GraphStore, part: Partition, name: str, dtype: np.dtype, first: int, most: int) -> np.ndarray:
+    """The elements of an array of a partition from number ``first`` on, at most so many."""
+    out = np.empty(min(most, part.edges - first), dtype)
+    store.read_edges(part.number, {name: out}, first)
+    return out

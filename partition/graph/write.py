@@ -12,15 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from csaw.partition.arrays.arrays import PlainArray, Written, growing_array
+from csaw.partition.arrays.files import SYNCS, sync_folder, sync_tree
 from csaw.partition.arrays.nodes import write_group
 from csaw.partition.arrays.replace import GRAPH, Draft
-from csaw.partition.arrays.sync import SYNCS, sync_folder, sync_tree
 from csaw.partition.arrays.words import Words
 from csaw.partition.base import arguments
 from csaw.partition.base.arguments import flag, maybe
 from csaw.partition.base.parallel import Backlog, Crew
 from csaw.partition.base.python_names import reading
-from csaw.partition.graph.about import about
 from csaw.partition.graph.attributes import (
     EDGE_COLUMNS,
     EDGE_IDS,
@@ -28,15 +27,16 @@ from csaw.partition.graph.attributes import (
     ORDERED,
     STRING,
     Attributes,
+    about,
     sealed,
     weight_range,
 )
 from csaw.partition.graph.clusters import digest_of, given_clusters
-from csaw.partition.graph.cuts import cut_points, partition_count
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT, EdgeColumn, distinct, time_of
 from csaw.partition.graph.fingerprint import Fingerprint
 from csaw.partition.graph.given_rows import checked_rows, require_both, require_distinct
 from csaw.partition.graph.partition_writer import NO_ROWS, Facts, PartitionWriter, facts_of, full_disk_named
+from csaw.partition.graph.parts import cut_points, partition_count
 from csaw.partition.graph.store import GraphStore, array_name, open_graph
 
 

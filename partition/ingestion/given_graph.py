@@ -13,9 +13,8 @@ from csaw.partition.errors import BudgetError, FormatError, OptionError
 from csaw.partition.graph.edge_columns import TIME, given_columns
 from csaw.partition.graph.given_arrays import column_of, weights_of
 from csaw.partition.graph.in_memory import InMemory, has_repeats, merged, rows_of_edges
-from csaw.partition.ingestion.given_times import given_times
 from csaw.partition.ingestion.ingest_options import POLICIES, IngestOptions
-from csaw.partition.ingestion.object_columns import edge_columns_of
+from csaw.partition.ingestion.object_columns import edge_columns_of, given_times
 from csaw.partition.ingestion.objects import AUTO, Edges, Foreign, Wish, edges_of
 
 Ids = np.ndarray | list[bytes]

@@ -1,15 +1,19 @@
 """Edge columns of the graphs that other libraries hold in memory, by their names there."""
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.graph.given_arrays import foreign
+from csaw.partition.graph.edge_columns import TIME
+from csaw.partition.graph.given_arrays import array_of, foreign
 from csaw.partition.ingestion.columns import EDGE_COLUMN, place_of
 from csaw.partition.ingestion.ingest_options import texts
 from csaw.partition.ingestion.objects import TABLES, Edges, Foreign, library_of
+from csaw.partition.ingestion.time_column import BY_UNIT, units_of
 
 
 def edge_columns_of(
@@ -80,3 +84,119 @@ ATTRIBUTES: dict[str, Callable[[Foreign, str], ArrayLike | None]] = {
 """Readers of an attribute of the edges, by the library of the object; None, or a None among the values, where an edge
 lacks it.
 """
+
+
+# Times of the edges of a graph that a program holds, as the edge column `time`.
+
+FINER = ("ps", "fs", "as")
+"""NumPy's units that are finer than those of times."""
+
+
+def given_times(data: Foreign, time: ArrayLike | str | None) -> Mapping[str, ArrayLike]:
+    """Find the times of the edges of an object, by the text of their column: empty where there are none.
+
+    Args:
+        data: the object.
+        time: an array [edges] of integers, of floats without a fraction, or of dates; the name of a table's column or
+            of an attribute of the edges; None, those of a TemporalData, otherwise none.
+
+    Raises:
+        OptionError: the object has no such column, a date is missing or cannot be kept exactly, or the times are no
+            numbers.
+    """
+    is_temporal = library_of(type(data)) == "torch_geometric" and type(data).__name__ == "TemporalData"
+    if time is None and not is_temporal:
+        return {}
+    name = "t" if time is None else time
+    found = next(iter(edge_columns_of(data, [f"time={name}"], "time").values())) if isinstance(name, str) else name
+    values = array_of("time", found)
+    if values.dtype.kind == "O" and any(_is_date(one) for one in values.ravel().tolist()):
+        values = _dates_of(values.ravel().tolist())
+    if values.dtype.kind != "M":
+        _refuse_others(values)
+        return {f"{TIME.name}:int64": found}
+    if np.isnat(values).any():
+        raise OptionError(f"time: expected a date for each edge, found {int(np.isnat(values).sum()):,} without")
+    since, decimals = times_of_dates(values)
+    return {f"{TIME.name}:int64:{units_of(decimals, 'iso')}": since}
+
+
+def _refuse_others(values: np.ndarray) -> None:
+    """OptionError for texts, and for floats that are no integer or may be of several, with what makes times of them."""
+    each = values.ravel().tolist() if values.dtype.kind in "OUST" else ()
+    if (text := next((one for one in each if isinstance(one, str | bytes)), None)) is not None:
+        raise OptionError(
+            f"time: expected integers or dates, found text, such as {quoted(text)}; make dates of it: "
+            'numpy.array(times, "datetime64[s]"), or pandas.to_datetime(times)'
+        )
+    if values.dtype.kind != "f":
+        return
+    wrong = np.flatnonzero((values != np.rint(values)) | np.isinf(values))
+    if wrong.size:
+        raise OptionError(
+            f"time: expected integers or dates, found {wrong.size:,} of {values.size:,} numbers that are neither, the "
+            f"first of them {values.ravel()[wrong[0]]} at position {wrong[0]:,}; leave out edges without a time, and "
+            "keep decimals as integers: numpy.rint(1000 * times)"
+        )
+    wide = np.flatnonzero(np.spacing(np.abs(values)) > 1)
+    if wide.size:
+        raise OptionError(
+            f"time: expected integers or dates, found {values.dtype} that may each be of several integers, "
+            f"the first of them {values.ravel()[wide[0]]} at position {wide[0]:,}; give them as int64, as they were "
+            "before"
+        )
+
+
+def times_of_dates(values: np.ndarray) -> tuple[np.ndarray, int]:
+    """NumPy's dates as int64 since 1970, and the decimals of a second that they count: days and minutes in seconds.
+
+    OptionError for dates that int64 does not hold so.
+    """
+    unit = np.datetime_data(values.dtype)[0]
+    unit = unit if unit in BY_UNIT else "ns" if unit in FINER else "s"
+    try:
+        found = values.astype(f"datetime64[{unit}]")
+        wrong = np.flatnonzero(found.astype(values.dtype) != values)  # what was cut or has wrapped does not come back
+    except (OverflowError, ValueError):
+        wrong = np.zeros(1, np.int64)
+    if wrong.size:
+        raise OptionError(
+            f"time: expected dates that int64 holds in units of 1 {unit}, found {wrong.size:,} others of "
+            f"{values.dtype}, the first of them at position {wrong[0]:,}"
+        )
+    return found.astype(np.int64), BY_UNIT[unit]
+
+
+def _is_date(one: object) -> bool:
+    """Whether a value is a date of Python, pandas or NumPy, or at least a time of a day."""
+    return hasattr(one, "isoformat") or isinstance(one, np.datetime64)
+
+
+def _dates_of(values: Sequence[object]) -> np.ndarray:
+    """Dates of Python, pandas and NumPy in UTC, microseconds. OptionError for others and for finer ones."""
+    dates = np.empty(len(values), "datetime64[us]")
+    for place, one in enumerate(values):
+        found = date_in_utc(one)
+        if np.isnat(found):
+            raise OptionError(
+                f"time: expected a date for each edge, found {quoted(one)} ({type(one).__name__}) at position {place:,}"
+            )
+        dates[place] = found.astype(dates.dtype)
+        if dates[place].astype(found.dtype) != found:
+            raise OptionError(
+                f"time: expected dates that microseconds hold, found {quoted(one)} at position {place:,}; give an "
+                "array of datetime64[ns] in UTC"
+            )
+    return dates
+
+
+def date_in_utc(one: object) -> np.datetime64:
+    """A date as NumPy's, in UTC; not a time where it is none."""
+    if isinstance(one, datetime) and one.tzinfo is not None:  # which NaT of pandas has not
+        try:
+            one = one.astimezone(UTC).replace(tzinfo=None)
+        except (OverflowError, ValueError):  # UTC has another year there, which Python's dates do not reach
+            return np.datetime64("NaT")
+    if hasattr(one, "to_datetime64"):
+        return np.datetime64(one.to_datetime64())
+    return np.datetime64(one) if isinstance(one, date | np.datetime64) else np.datetime64("NaT")

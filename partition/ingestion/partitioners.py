@@ -18,9 +18,8 @@ from csaw.partition.arrays.words import Words
 from csaw.partition.base.stages import PARTITIONING, REWRITING, stage
 from csaw.partition.graph.attributes import EDGE_IDS
 from csaw.partition.graph.clusters import SLACK, make_clusters, random_words, shuffled
-from csaw.partition.graph.cuts import cut_points, partition_count
 from csaw.partition.graph.edge_ids import read_edge_ids
-from csaw.partition.graph.parts import Graph
+from csaw.partition.graph.parts import Graph, cut_points, partition_count
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.write import StoreWriter
 from csaw.partition.ingestion.ingest_options import IngestOptions

@@ -8,7 +8,7 @@ build_partition  the rows of a partition, out of all dealt runs, to its arrays
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -18,22 +18,72 @@ from typing import NamedTuple
 import numpy as np
 
 from csaw.partition.arrays.arrays import Written
-from csaw.partition.arrays.spool import Column
-from csaw.partition.arrays.sync import sync_tree
+from csaw.partition.arrays.files import sync_tree
+from csaw.partition.arrays.spool import Budget, Column, Spool
 from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import CsawError
 from csaw.partition.graph.csr import count_degrees as count
+from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.graph.partition_writer import NO_ROWS, Facts, PartitionWriter, full_disk_named
-from csaw.partition.ingestion.buckets import Buckets
+from csaw.partition.ingestion.buckets import Buckets, RunReader, RunWriter, read_column, run_folder, whole_folder
 from csaw.partition.ingestion.id_kernels import rank_by_table
+from csaw.partition.ingestion.ids import Numbering, number
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.job import Job, Layout, budget_of, crew_of
-from csaw.partition.ingestion.reading import Reading
-from csaw.partition.ingestion.run_files import RunReader, RunWriter, read_column, run_folder, whole_folder
-from csaw.partition.ingestion.text.pieces import Piece
+from csaw.partition.ingestion.job import AnyNumbering, Job, Layout, budget_of, crew_of
+from csaw.partition.ingestion.text.pieces import Piece, Record, Span
 from csaw.partition.ingestion.text.readers import opened, reader_of
-from csaw.partition.ingestion.text.records import Record, Span
+from csaw.partition.ingestion.text.rows import WORD_PIECE_BYTES
 from csaw.partition.ingestion.word_numbers import StringNumbering
+
+# The first pass of an ingest: all rows into a spool, with what the numbering of their ids needs.
+
+SAMPLE = 257  # a source among so many says how large the rows will be
+
+
+class Reading:
+    """Rows of an input: ``raw`` has their ends as ids, or provisional numbers of strings, and their columns.
+
+    After ``read``: ``low`` and ``high``, the least and the largest id; ``big``, whether some are 2^63 or more;
+    ``samples`` of the ends that own entries.
+    """
+
+    def __init__(self, job: Job, crew: Crew, budget: Budget) -> None:
+        self.job, self.crew, self.raw = job, crew, Spool(budget, crew.backlog())
+        self.words = StringNumbering() if job.strings else None
+        self.low, self.high, self.big = 2**64, -(2**63), False
+        self.samples: list[np.ndarray] = []
+
+    def read(self, rows: Iterable[Piece]) -> None:
+        """Read all ``rows``."""
+        for piece in rows if self.words is None else self._numbered(rows, self.words):
+            src, dst = (piece.dst, piece.src) if self.job.options.reverse else (piece.src, piece.dst)
+            assert isinstance(src, np.ndarray)
+            assert isinstance(dst, np.ndarray)
+            if not src.size:
+                continue
+            low, high = piece.bounds or (min(int(src.min()), int(dst.min())), max(int(src.max()), int(dst.max())))
+            self.low, self.high = min(self.low, low), max(self.high, high)
+            self.big = self.big or src.dtype == np.uint64
+            self.samples += [ids[::SAMPLE].copy() for ids in ((src, dst) if self.job.undirected else (src,))]
+            ones = [np.ones(src.size, WEIGHT.dtype)] * self.job.counts_repeats
+            self.raw.append(src, dst, *ones, *piece.columns)
+        self.raw.settle()
+
+    def _numbered(self, rows: Iterable[Piece], words: StringNumbering) -> Iterator[Piece]:
+        """The rows with provisional numbers in place of words."""
+        return self.crew.in_order(words.numbered, ((piece,) for piece in rows), WORD_PIECE_BYTES)
+
+    def numbering(self) -> Numbering | StringNumbering:
+        """The numbering of all ids, of which there are some. FormatError for ids that no 64 bits hold together."""
+        if self.words is not None:
+            self.words.finish()
+            return self.words
+        return number(self.raw, (self.low, self.high), self.big, self.job.name, self.crew)
+
+    def sample(self, numbering: AnyNumbering) -> np.ndarray:
+        """Dense ids of some of the ends that own entries."""
+        return np.concatenate([np.empty(0, numbering.dtype), *(numbering.dense(ids) for ids in self.samples)])
+
 
 # An input cut into units, which tasks of an ingest read.
 

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from csaw.partition.arrays.lock import lock_of
+from csaw.partition.arrays.locks import lock_of
 from csaw.partition.arrays.replace import GRAPH, Draft, check, draft_of
 from csaw.partition.arrays.spool import Budget, Spool
 from csaw.partition.base.parallel import Crew
@@ -36,11 +36,11 @@ from csaw.partition.base.stages import (
 )
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.clusters import make_clusters
-from csaw.partition.graph.cuts import cut_points, partition_count
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT
+from csaw.partition.graph.parts import cut_points, partition_count
 from csaw.partition.graph.reciprocity import reciprocity
 from csaw.partition.graph.store import GraphStore
-from csaw.partition.graph.time_facts import time_facts
+from csaw.partition.graph.time_order import time_facts
 from csaw.partition.graph.write import StoreWriter
 from csaw.partition.ingestion.buckets import Buckets, cuts_of
 from csaw.partition.ingestion.first_run import compiling_aside
@@ -57,10 +57,9 @@ from csaw.partition.ingestion.job import (
     crew_of,
     memory_of,
 )
-from csaw.partition.ingestion.reading import Reading
+from csaw.partition.ingestion.passes import Reading
 from csaw.partition.ingestion.text.pieces import Described, FileRows, InputRows, Piece
-from csaw.partition.ingestion.text.readers import Progress, opened
-from csaw.partition.ingestion.text.several import Several, files_of
+from csaw.partition.ingestion.text.readers import Progress, Several, files_of, opened
 
 
 def ingest(

@@ -57,7 +57,7 @@ def read_time(value: object, units: str) -> int | None:
     word = _word(value, decimals)
     found = time_of_text(word, decimals)
     if found is None and since_1970 is not None:
-        from csaw.partition.ingestion.text.times import time_in  # brings Numba
+        from csaw.partition.ingestion.text.values import time_in  # brings Numba
 
         found = time_in(word.encode("ascii", "replace"), TimeColumn.of("iso", since_1970))
     return found
@@ -79,7 +79,7 @@ def _at_once(given: np.ndarray, units: str) -> tuple[np.ndarray, np.ndarray]:
     if given.dtype.kind == "f":
         return times_of_floats(given, decimals)
     if given.dtype.kind == "M" and since_1970 is not None and not np.isnat(given).any():
-        from csaw.partition.ingestion.given_times import times_of_dates
+        from csaw.partition.ingestion.object_columns import times_of_dates
 
         with suppress(OptionError):  # which speaks of the dates of edges
             times, kept = times_of_dates(given)
@@ -179,7 +179,7 @@ def _word_of_float(value: float | np.floating, decimals: int) -> str:
 
 def _of_date(value: object, decimals: int) -> int | None:
     """A date in 10^-decimals of a second since 1970; None where int64 does not hold it, and for what is none."""
-    from csaw.partition.ingestion.given_times import date_in_utc, times_of_dates
+    from csaw.partition.ingestion.object_columns import date_in_utc, times_of_dates
 
     date = date_in_utc(value)
     if np.isnat(date):

@@ -14,7 +14,7 @@ import pytest
 from helpers.machine import need_package, need_system
 
 import csaw
-from csaw.partition.arrays import own_files, replace
+from csaw.partition.arrays import files, replace
 from csaw.partition.base.cache import cache_dir
 from csaw.partition.errors import StoreError
 
@@ -110,7 +110,7 @@ def unwritable(path, mode):
 def test_a_store_that_cannot_be_removed_is_not_replaced(tmp_path, monkeypatch, inside):
     csaw.sample("karate", tmp_path / "s.zarr", walk_length=3, device="cpu")
     (tmp_path / "s.zarr" / inside).chmod(0o500)
-    monkeypatch.setattr(own_files.os, "access", unwritable)
+    monkeypatch.setattr(files.os, "access", unwritable)
     with pytest.raises(StoreError, match=r"s\.zarr cannot be replaced, because you cannot write to .*; chmod -R u\+w"):
         csaw.sample("karate", tmp_path / "s.zarr", walk_length=4, device="cpu", overwrite=True)
     assert [one.name for one in tmp_path.iterdir() if one.name.endswith("replaced")] == []

@@ -15,12 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from csaw.datasets import generate
 from csaw.datasets import generate as maker
-from csaw.datasets import text
-from csaw.datasets.generate import RmatRows, generate, write_text
+from csaw.datasets.generate import RmatRows, generate, rows_as_text, write_text
 from csaw.datasets.rmat import edge_times, edges, scrambled, symmetric_weights
 from csaw.datasets.spec import Integers, Rmat, parse_spec, with_options
-from csaw.datasets.text import rows_as_text
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError, StoreError
 
@@ -147,7 +146,7 @@ def test_the_number_of_threads_and_the_cut_into_blocks_change_no_byte_of_a_text(
         data = (tmp_path / name).read_bytes()
         texts.append(data)
         text = gzip.decompress(data) if name.endswith("gz") else data
-        assert text.count(b"\n") == rows + 2
+        assert generate.count(b"\n") == rows + 2
     assert texts[0] == texts[1] == texts[2]
 
 
@@ -155,7 +154,7 @@ def test_a_full_disk_is_told_of_with_the_name_of_the_file(tmp_path, monkeypatch)
     def fail(*columns):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(text, "rows_as_text", fail)
+    monkeypatch.setattr(generate, "rows_as_text", fail)
     with pytest.raises(StoreError, match=r"x\.txt cannot be written: No space left on device; nothing is left"):
         write_text("karate", tmp_path / "x.txt")
     assert list(tmp_path.glob("*x.txt*")) == []
@@ -350,7 +349,7 @@ def test_karate_is_zacharys(tmp_path):
 
 def test_the_example_is_what_its_header_says(tmp_path):
     text = gzip.decompress((ROOT / "datasets" / "example.txt.gz").read_bytes())
-    spec = text.split(b"\n")[0].split()[-1].decode()
+    spec = generate.split(b"\n")[0].split()[-1].decode()
     write_text(spec, tmp_path / "example.txt")
     assert (tmp_path / "example.txt").read_bytes() == text
 

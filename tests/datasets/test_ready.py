@@ -5,8 +5,8 @@ import os
 import subprocess
 import sys
 
+from csaw.datasets.cached import unpack
 from csaw.datasets.generate import generate
-from csaw.datasets.ready import unpack
 from csaw.datasets.resolve import resolve
 from csaw.partition import open_graph
 

@@ -17,7 +17,7 @@ from csaw.datasets.catalog import Entry
 from csaw.datasets.generate import generate
 from csaw.datasets.resolve import resolve
 from csaw.partition import open_graph
-from csaw.partition.arrays.chunk_files import AGAIN
+from csaw.partition.arrays.loader import AGAIN
 from csaw.partition.errors import CsawError
 
 

@@ -21,7 +21,7 @@ import numba
 import numpy as np
 
 from csaw.engine.api import hooks, registry
-from csaw.engine.api.vertex_columns import VertexColumns
+from csaw.engine.api.algorithm import VertexColumns
 from csaw.engine.draws import portable
 from csaw.partition.errors import BiasError, OptionError
 from fuzz.judge import Failure

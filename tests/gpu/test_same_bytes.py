@@ -21,7 +21,7 @@ device_or_skip()
 
 from csaw.engine.cuda.backend import CudaBackend  # these import CuPy
 from csaw.engine.cuda.batches import layers, minibatches, trees
-from csaw.engine.cuda.transits import Transits
+from csaw.engine.cuda.runner import Transits
 from csaw.engine.plan import grouping, planning
 from csaw.engine.plan.batch_kind import BatchKind, tree_edges
 

@@ -11,7 +11,7 @@ from csaw.engine.analytics import measure
 from csaw.engine.analytics.evaluation import profiles
 from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.plan.residency import Residency
-from csaw.partition.graph import windowed
+from csaw.partition.graph import views
 
 WINDOWS = [{"until": 0}, {"between": (-3, 40)}, {"between": (7, 7)}, {"until": -99}]
 MEASURES = [name for name in measure.names() if name not in ("sssp", "spectrum", "personalized-pagerank")]
@@ -25,7 +25,7 @@ def _own_cache(tmp_path, monkeypatch):
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("residency", [None, Residency.STREAMED, Residency.DISK])
 def test_a_window_on_a_gpu(tmp_path, monkeypatch, window, residency):
-    monkeypatch.setattr(windowed, "PIECE", 1000)
+    monkeypatch.setattr(views, "PIECE", 1000)
     store = events_store(tmp_path / "g.zarr", random_events(900, 20_000, 5), 900, partitions=3)
     measures = [name for name in MEASURES if residency is None or name != "patterns"]  # which need all rows
     wish = {"measures": measures, "hops": "exact", "refresh": True, **window}

@@ -245,9 +245,9 @@ def test_what_cannot_be_done_is_refused_with_a_sentence(here, call, said):
 
 
 def test_samples_that_memory_does_not_hold_are_refused(monkeypatch):
-    from csaw.engine.runs import in_memory
+    from csaw.engine.runs import draw
 
-    monkeypatch.setattr(in_memory, "available_bytes", lambda: 1000)
+    monkeypatch.setattr(draw, "available_bytes", lambda: 1000)
     with pytest.raises(
         BudgetError, match=r"the samples take about [\d,]+ bytes, and 1,000 are free; store them with out=PATH"
     ):

@@ -9,7 +9,7 @@ from helpers.machine import need_package
 
 import csaw
 from csaw.partition.errors import StoreError
-from csaw.partition.graph.windowed import Window, Windowed
+from csaw.partition.graph.views import Window, Windowed
 
 EDGES = [(0, 1, 1), (1, 2, 1), (2, 0, 1), (2, 3, 1)]
 GIVEN = {"device": "cpu", "walk_length": 3}

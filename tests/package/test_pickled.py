@@ -15,8 +15,7 @@ from csaw.engine.api import registry
 from csaw.engine.stores import open_samples
 from csaw.partition import open_graph
 from csaw.partition.errors import StoreError
-from csaw.partition.graph.views import Coalesced, Split
-from csaw.partition.graph.windowed import Window, Windowed
+from csaw.partition.graph.views import Coalesced, Split, Window, Windowed
 
 
 @pytest.fixture(scope="module")

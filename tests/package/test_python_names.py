@@ -10,8 +10,7 @@ from helpers.machine import need_package
 
 import csaw
 from csaw.cli.main import cli, main
-from csaw.partition.base.cached_names import in_words, noted
-from csaw.partition.base.python_names import as_keywords
+from csaw.partition.base.python_names import as_keywords, in_words, noted
 from csaw.partition.errors import ChangedError, CsawError
 
 EDGES = [(0, 1, 1), (1, 2, 1), (2, 0, 1)]

@@ -19,16 +19,15 @@ from csaw.engine.analytics.evaluation.measuring import Piece, Progress
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.measure import DIVIDED, Findings, Measure
 from csaw.engine.analytics.network import Network
-from csaw.engine.cluster.clusters import Cluster
-from csaw.engine.cluster.opening import opened
+from csaw.engine.cluster.clusters import Cluster, opened
+from csaw.engine.cluster.executor import Spread
 from csaw.engine.cluster.recipe import check_device
-from csaw.engine.cluster.task_map import Spread
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.residency import Residency
 from csaw.engine.samples import Samples
 from csaw.partition import GraphStore, open_graph
-from csaw.partition.base.cached_names import with_names
 from csaw.partition.base.parallel import processors
+from csaw.partition.base.python_names import with_names
 from csaw.partition.base.stages import step
 from csaw.partition.errors import OptionError
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self, TypeAlias
 
-from csaw.engine.analytics.evaluation.chosen import FLAG, class_of
+from csaw.engine.analytics.evaluation.options import FLAG, class_of
 from csaw.engine.analytics.measure import Measure, Wanted
 from csaw.engine.cluster.recipe import digest_of, refuse_other_file
 from csaw.partition.base.plain_data import Values

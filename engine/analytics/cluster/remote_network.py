@@ -14,7 +14,7 @@ from csaw.engine.analytics.cluster.measure_recipe import Sent
 from csaw.engine.analytics.clusterings import Clusterings, of_arrays
 from csaw.engine.analytics.passes import stacked
 from csaw.engine.analytics.unfinished import Unfinished
-from csaw.engine.cluster.task_map import Spread
+from csaw.engine.cluster.executor import Spread
 from csaw.partition import GraphStore
 
 SOURCES = 64  # of a task: a word of those that search together

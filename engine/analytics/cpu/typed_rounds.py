@@ -11,7 +11,7 @@ from numba.core.errors import NumbaError
 
 from csaw.engine.analytics.own_hooks import ARGUMENTS, Hooked
 from csaw.engine.analytics.rounds import is_real
-from csaw.engine.api.hook_place import placed
+from csaw.engine.api.hook_errors import placed
 from csaw.engine.api.hooks import Hook
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import named_type, reason_of
@@ -30,7 +30,7 @@ from csaw.engine.analytics.cpu.kernels.lanes import LANES, PIECE, emptied, order
 from csaw.engine.analytics.cpu.kernels.sssp import INFINITE
 from csaw.engine.draws.portable import exponential as csaw_exponential, logarithm as csaw_logarithm, power as csaw_power
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import empty, zeros
+from csaw.partition.base.kernel_tools import empty, zeros
 """
 
 

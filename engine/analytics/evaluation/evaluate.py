@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from csaw.engine.analytics.evaluation import distances, profiles, sampled, tables
-from csaw.engine.analytics.evaluation.chosen import chosen
 from csaw.engine.analytics.evaluation.in_window import in_window, record_of, words_of
 from csaw.engine.analytics.evaluation.measuring import Measures, Measuring, Progress
 from csaw.engine.analytics.evaluation.networks import Networks
-from csaw.engine.analytics.evaluation.options import FORMATS, EvaluateOptions
-from csaw.engine.analytics.evaluation.rows import Compared, Row, compared, plain_row, value_of
+from csaw.engine.analytics.evaluation.options import FORMATS, EvaluateOptions, chosen
+from csaw.engine.analytics.evaluation.tables import Compared, Row, compared, plain_row, value_of
 from csaw.engine.analytics.measure import Findings, Measure
 from csaw.engine.api import recorded
 from csaw.engine.api.registry import Algo
@@ -168,7 +167,7 @@ class Evaluation:
         Returns:
             What JSON can hold.
         """
-        from csaw.engine.analytics.evaluation.rows import as_plain
+        from csaw.engine.analytics.evaluation.tables import as_plain
 
         return {
             "graph": self.graph,

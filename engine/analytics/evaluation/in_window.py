@@ -9,7 +9,7 @@ from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import EdgeColumn, instead_of_times
-from csaw.partition.graph.windowed import LEAST_TIME, Window, Windowed, span_of
+from csaw.partition.graph.views import LEAST_TIME, Window, Windowed, span_of
 from csaw.partition.ingestion.time_value import text_of, time_of
 
 UNTIL, BETWEEN = "--until", "--between"

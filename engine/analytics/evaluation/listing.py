@@ -15,9 +15,8 @@ from csaw.engine.analytics.kept import Enough, Kept
 from csaw.engine.analytics.network import Network
 from csaw.engine.api.option import Option
 from csaw.engine.devices.devices import is_auto
-from csaw.engine.export.listed import Column, Listed
-from csaw.engine.export.registry import LISTINGS, formats
-from csaw.engine.export.targets import PathTarget
+from csaw.engine.export.graph_rows import Column, Listed
+from csaw.engine.export.targets import LISTINGS, PathTarget, formats
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.progress import Progress, Update

@@ -12,7 +12,7 @@ from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.measure import Findings, Measure
 from csaw.engine.samples import Samples
 from csaw.partition import GraphStore
-from csaw.partition.base.cached_names import with_names
+from csaw.partition.base.python_names import with_names
 from csaw.partition.base.stages import step, tell
 
 Progress = Callable[[str], object]

@@ -20,7 +20,7 @@ from csaw.engine.devices.devices import Devices
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError, OptionError
-from csaw.partition.graph.windowed import Windowed
+from csaw.partition.graph.views import Windowed
 
 if TYPE_CHECKING:
     from csaw.engine.analytics.cuda.network import DeviceNetwork

@@ -14,7 +14,7 @@ from csaw.engine.analytics.evaluation.evaluate import Evaluation, evaluate
 from csaw.engine.analytics.evaluation.in_window import range_of, record_of, with_times
 from csaw.engine.analytics.evaluation.measuring import Measuring, Progress
 from csaw.engine.analytics.evaluation.options import MOST_WINDOWS, EvaluateOptions
-from csaw.engine.analytics.evaluation.rows import Row, as_plain
+from csaw.engine.analytics.evaluation.tables import Row, as_plain
 from csaw.engine.analytics.measure import Number
 from csaw.engine.api.registry import Algo
 from csaw.engine.samples import Samples
@@ -23,7 +23,7 @@ from csaw.partition.base.notebook import counted
 from csaw.partition.base.plain_data import Values
 from csaw.partition.base.stages import course, step
 from csaw.partition.errors import OptionError
-from csaw.partition.graph.windowed import LEAST_TIME, Window
+from csaw.partition.graph.views import LEAST_TIME, Window
 from csaw.partition.ingestion.time_value import length_of, text_of
 
 ENDS = ("first", "last")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from csaw.engine.analytics.evaluation.rows import Compared
+from csaw.engine.analytics.evaluation.tables import Compared
 from csaw.engine.analytics.evaluation.visits import distribution
 from csaw.engine.analytics.measure import Column, Curve, Distribution, Finding, Findings
 from csaw.partition.arrays import earlier_files

@@ -11,8 +11,7 @@ from csaw.engine.analytics.network import Network
 from csaw.engine.api import registry
 from csaw.engine.api.algorithm import Traversal
 from csaw.engine.samples import Samples
-from csaw.engine.samples.edges import edges_between
-from csaw.engine.samples.numbers import dense_ids
+from csaw.engine.samples.edges import dense_ids, edges_between
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError, StoreError
 

@@ -18,8 +18,8 @@ import numpy as np
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation.distances import KINDS, d_statistic, relative_error
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
-from csaw.engine.analytics.evaluation.rows import Row
 from csaw.engine.analytics.evaluation.sampled import takes_steps, visits_between
+from csaw.engine.analytics.evaluation.tables import Row
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Number
 from csaw.engine.api import registry
 from csaw.engine.api.algorithm import Algorithm

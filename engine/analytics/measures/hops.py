@@ -5,8 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from csaw.engine.analytics.evaluation.start import random_vertices
-from csaw.engine.analytics.evaluation.unseen import ERRORS, unseen_share
+from csaw.engine.analytics.evaluation.start import ERRORS, random_vertices, unseen_share
 from csaw.engine.analytics.kept import FIXED, Kept
 from csaw.engine.analytics.measure import Curve, Distribution, Findings, Measure, Number, seed_option
 from csaw.engine.analytics.network import Network, on_host
@@ -34,7 +33,7 @@ class Hops(Measure):
 
     From random sources, standard errors are those of a jackknife, and the longest distance is a lower bound of the
     diameter. Where all sources say the same, or all but one or two, a jackknife knows of little or no error: then it is
-    at least that of a share of other vertices which so many sources miss with a chance of 5 % (evaluation/unseen.py),
+    at least that of a share of other vertices which so many sources miss with a chance of 5 % (evaluation/start.py),
     should these reach nothing, or all of the largest component at the least or the longest distance that was met. Of
     the connected pairs of a directed graph the error is never less than that. Those of an undirected graph are exact,
     by its components. Sketches are HyperANF's, of 16 registers: about 26 % an estimate (Flajolet et al., AofA 2007),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from csaw.engine.analytics.clusterings import Clusterings
-from csaw.engine.analytics.evaluation.unseen import ERRORS, share_error, unseen_share
+from csaw.engine.analytics.evaluation.start import ERRORS, share_error, unseen_share
 from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Column, Curve, Distribution, Findings, Measure, Number, seed_option
 from csaw.engine.analytics.network import Network, on_host

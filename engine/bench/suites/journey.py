@@ -64,7 +64,7 @@ from csaw.engine.bench.journey_commands import (
 )
 from csaw.engine.bench.machine import forget, held_to, plain_read, plain_write
 from csaw.partition.base.cache import CUPY_VARIABLE, VARIABLE
-from csaw.partition.base.sizes import short
+from csaw.partition.base.quoting import short
 from csaw.partition.errors import CsawError
 
 READ, WRITE, SAMPLING = "a plain read", "a plain write", "its sampling"

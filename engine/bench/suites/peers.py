@@ -24,8 +24,7 @@ from csaw.engine.bench.bench_row import Row, Verdict, beside, by_row, figure, ga
 from csaw.engine.bench.context import Context, Suite
 from csaw.engine.bench.peers import FIRST, TOOLS, Child, PeerError, check_folder
 from csaw.engine.verify.statistics import chi_square, holm
-from csaw.engine.verify.time_laws import TimeLaws
-from csaw.engine.verify.time_rows import ENDED, TimeRows, follow
+from csaw.engine.verify.time_laws import ENDED, TimeLaws, TimeRows, follow
 from csaw.engine.verify.walks_in_time import rule_of
 from csaw.partition import open_graph, write_graph
 from csaw.partition.graph.edge_columns import NO_TIME, TIME

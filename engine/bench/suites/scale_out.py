@@ -113,7 +113,7 @@ class Workers:
         from csaw.engine.cluster.dask_executor import DaskExecutor
         from csaw.engine.cluster.dask_run import recipe_of
         from csaw.engine.cluster.drawer import Drawing, draw
-        from csaw.engine.cluster.task_map import Spread
+        from csaw.engine.cluster.executor import Spread
         from csaw.engine.runs.job import manifest, stored_as
         from csaw.engine.samples.writer import SampleWriter
 

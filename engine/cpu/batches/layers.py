@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from csaw.engine.batches.layers import Layer, LayerEdges, Layers
-from csaw.engine.batches.ordered import begins
+from csaw.engine.batches.traversals import begins
 from csaw.engine.cpu.kernels.layers import add_up, match
 from csaw.engine.cpu.runner import CpuRunner
 

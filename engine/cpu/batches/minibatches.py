@@ -8,7 +8,7 @@ import numpy as np
 from csaw.engine.batches.minibatches import check_nodes
 from csaw.engine.cpu.runner import CpuRunner
 from csaw.engine.schedule.backend import ALL
-from csaw.engine.sources.source_times import asks_times
+from csaw.engine.sources.given_sources import asks_times
 
 DRAWN = ("n_id", "batch", "row", "col", "e_id", "time")  # what the kernel returns of a mini-batch
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.api.termination import mean_steps
-from csaw.engine.batches.waiting_walks import Questions, WaitingWalks
+from csaw.engine.api.termination import mean_steps, planned_steps
+from csaw.engine.batches.walks import Questions, Rounds, WaitingWalks
+from csaw.engine.cpu.kernels.clocks import AT, PREV, TURN
 from csaw.engine.cpu.kernels.state import Walkers
 from csaw.engine.cpu.paths import FIELDS, Paths
 from csaw.engine.cpu.runner import CpuRunner
@@ -15,8 +16,8 @@ from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
 from csaw.engine.schedule.backend import ALL
-from csaw.engine.schedule.time_rules import sources_and_starts, time_rules
-from csaw.engine.schedule.waiting import crowds, rows_of
+from csaw.engine.schedule.schedule import crowds, rows_of
+from csaw.engine.schedule.specialization import sources_and_starts, time_rules
 
 # Walkers by the partition that they wait for, so that a round looks only at those whose partition has come.
 
@@ -147,7 +148,7 @@ class Walks(WaitingWalks):
         )
 
     def wants(self) -> np.ndarray:
-        """The partitions that walkers wait for: see schedule/waiting.py."""
+        """The partitions that walkers wait for: see schedule/schedule.py."""
         if self.queues is not None:
             return rows_of(self.queues.counts)
         return crowds(np, self.backend.graph, self.needs())
@@ -270,6 +271,150 @@ class Walks(WaitingWalks):
     def read_back(self) -> bool:
         """Whether ``arrays`` reads walks from disk."""
         return self.paths is not None
+
+    def edges(self) -> int:
+        return int(self.step.sum())
+
+    def dead_ends(self) -> int:
+        return int((self.step < self.length).sum())
+
+
+# A batch of walks without a limit on the CPU: see engine/batches/walks.py.
+
+
+class UnlimitedWalks(Rounds, Walks):
+    """Walkers of instances ``first .. first + len(sources) - 1``, which end by themselves."""
+
+    def __init__(self, backend: CpuRunner, first: int, sources: np.ndarray) -> None:
+        self.rounds, self.before = [], 0
+        self.places = backend.recycled.filled(sources.shape, 0, np.int64)
+        super().__init__(backend, first, sources, planned_steps(backend.algorithm))
+        self._place_steps(np.arange(sources.size))
+
+    def _make_room(self, sources: np.ndarray) -> None:
+        """Nothing yet: a round makes its own."""
+
+    def _draw(self) -> None:
+        Walks.advance(self)
+
+    def _taken(self) -> np.ndarray:
+        return self.step
+
+    def _begin_round(self, walkers: np.ndarray) -> None:
+        self.still, self.rest = walkers.size, walkers.size * (self.length - self.before)
+        self._place_steps(walkers)
+        if self.queues is not None:
+            self._queue(self.queues, walkers)
+
+    def _empty(self, shape: tuple[int, ...]) -> np.ndarray:
+        return self.backend.recycled.empty(shape, self.backend.store.id_dtype)
+
+    def _place_steps(self, walkers: np.ndarray) -> None:
+        """Make room for the steps of a round; steps that go to disk need none."""
+        if self.paths is None:
+            self.out = self._room_of_round(walkers).reshape(-1), self.places
+
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        """``walks``: the vertices of all walks, one after the other; ``lengths`` [n]: their steps."""
+        first, last, _ = rows.indices(self.step.size)
+        last = max(first, last)
+        lengths = self.step[first:last]
+        ends = np.cumsum(lengths + 1)
+        places = ends - lengths - 1
+        walks = np.empty(int(ends[-1]) if ends.size else 0, self.backend.store.id_dtype)
+        if self.paths is not None:
+            self.paths.fill(first, last, places, walks)
+            return {"walks": walks, "lengths": lengths}
+        walks[places] = self.source[first:last]
+        for one in self.rounds:
+            low, high = np.searchsorted(one.walkers, (first, last)).tolist()
+            self.backend.kernels.gather_round(
+                low, high, first, one.walkers, one.before, self.step, places, one.vertices, walks
+            )
+        return {"walks": walks, "lengths": lengths}
+
+    on_device = arrays
+
+
+# A batch of multidimensional walks in progress on the CPU.
+
+
+class ClockWalks:
+    """Instances ``first ..``, each of [frontier size] walkers that share ``walk_length`` steps; see clocks.py."""
+
+    comes_back = True  # an instance may return to a partition that it has left
+
+    def __init__(self, backend: CpuRunner, first: int, sources: np.ndarray) -> None:
+        self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
+        self.dtype = np.dtype(backend.graph.store.id_dtype)
+        shape = sources.shape
+        self.sources = sources
+        self.walkers = np.zeros((*shape, 4), np.int64)
+        self.walkers[:, :, AT], self.walkers[:, :, PREV] = sources, -1
+        self.keys, self.heap = np.empty(shape, np.float64), np.empty(shape, np.int64)
+        self.step, self.alive = np.zeros(shape[0], np.int64), np.full(shape[0], self.length > 0, np.uint8)
+        self.src = np.empty((shape[0], self.length), self.dtype)
+        self.dst = np.empty((shape[0], self.length), self.dtype)
+        backend.in_slices(np.arange(shape[0]), 1, self._start)
+
+    def _start(self, todo: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
+        b = self.backend
+        b.kernels.start_clocks(
+            todo, self.first, b.graph.arrays, b.params, np.uint64(b.seed), self.walkers, self.keys, self.heap, bad
+        )
+
+    def wants(self) -> np.ndarray:
+        return crowds(np, self.backend.graph, self.needs())
+
+    def needs(self) -> tuple[np.ndarray]:
+        """The vertex whose row each waiting instance needs: the place of the walker that moves next."""
+        waiting = np.flatnonzero(self.alive)
+        return (self.walkers[waiting, self.heap[waiting, 0], AT],)
+
+    def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
+        """Return the cost of reading rows one by one, for one step of each waiting instance and for all steps.
+
+        The cost is in bytes read in order in the same time.
+        """
+        waiting, rest = int(wants[:, 2].sum()), int(((self.length - self.step) * self.alive).sum())
+        return self.backend.bytes_of_picks(waiting), self.backend.bytes_of_picks(rest)
+
+    def advance(self) -> None:
+        todo = np.flatnonzero(self.alive)
+        share = todo.size // (2 * self.backend.plan.threads)
+        self.backend.in_slices(todo, min(max(share, 1), TURN), self._task)
+
+    def _task(self, todo: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
+        b = self.backend
+        b.kernels.run_clocks(
+            todo,
+            self.first,
+            b.graph.arrays,
+            b.params,
+            np.uint64(b.seed),
+            self.length,
+            self.walkers,
+            self.keys,
+            self.heap,
+            self.step,
+            self.alive,
+            self.src,
+            self.dst,
+            bad,
+        )
+
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        taken = np.arange(self.length) < self.step[:, None]
+        return {
+            "counts": self.step,
+            "src": self.src[taken],
+            "dst": self.dst[taken],
+            "depth": np.broadcast_to(np.arange(self.length), taken.shape)[taken],
+            "source_counts": np.full(len(self.step), self.sources.shape[1], np.int64),
+            "sources": self.sources.ravel().astype(self.dtype),
+        }
+
+    on_device = arrays
 
     def edges(self) -> int:
         return int(self.step.sum())

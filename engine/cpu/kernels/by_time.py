@@ -6,7 +6,7 @@ cuda/kernels/by_time.cuh.
 
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.access import degree, row_of
+from csaw.engine.cpu.kernels.access import degree, row_of, with_times
 from csaw.engine.cpu.kernels.constants import (
     BACKWARD,
     EVENT_WORDS,
@@ -16,14 +16,49 @@ from csaw.engine.cpu.kernels.constants import (
     HAS_START,
     HAS_WINDOW,
     STRICT,
+    TIME_COLUMN,
     TIME_ORDER,
+    TIMED,
 )
 from csaw.engine.cpu.kernels.memory import prefetch
-from csaw.engine.cpu.kernels.times import time_at
 from csaw.partition.base.compile import inner
 
+# The times that a walk knows: that of an edge, and those of its steps, which its sample has.
+
+NO_TIME = -9223372036854775808  # after the end of a walk
+
+
+@inner(forceinline=True)
+def time_at(graph, position):
+    """The time of the edge at a position."""
+    return int64(graph.edge_columns[TIME_COLUMN][position])
+
+
+@inner
+def after_edge(graph, dst, position, step, w, walkers):
+    """The graph as hooks read it after a step that took the edge at ``position``, if any (``dst`` -1: none), whose time
+    is noted.
+    """
+    now = time_at(graph, position) if dst >= 0 else int64(graph.previous)
+    walkers.times[w, step - 1] = now
+    return with_times(graph, now, now if step == 1 else int64(graph.began))
+
+
+@inner
+def keep_times(w, then, step, length, now, began, walkers):
+    """Store the times of a walker that waits, or end the row of times of one whose walk is over; nothing where walks
+    know no times.
+    """
+    if not TIMED:
+        return
+    walkers.clock[w, 0], walkers.clock[w, 1] = now, began
+    if then < 0:
+        for rest in range(uint64(step), uint64(length)):
+            walkers.times[w, rest] = NO_TIME
+
+
 LEAST, LARGEST = -9223372036854775808, 9223372036854775807
-# Noted in place of where those begin that may follow an edge, where there are none (events.py): NO_PLACE of the plan.
+# Noted in place of where those begin that may follow an edge, where there are none (temporal.py): NO_PLACE of the plan.
 NO_FOLLOWER = 4294967295
 BESIDE = 32  # walkers side by side
 FIELDS = 1024  # all numbers of theirs, which are 32 of each kind from these places on:

@@ -21,7 +21,7 @@ from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform, weigh
 from csaw.engine.draws.random import SHIFT, below, neg_log, neg_log_of, philox
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import empty, zeros
+from csaw.partition.base.kernel_tools import empty, zeros
 
 AT, PREV, MOVE, SPOT = 0, 1, 2, 3
 TURN = 4  # instances of a thread that take turns; the state of more would not fit its cache

@@ -4,11 +4,131 @@ See engine/batches/layers.py.
 """
 
 import numpy as np
+from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.rows import member_cell, member_table
-from csaw.engine.cpu.kernels.weigh import scaled, shift_for
+from csaw.engine.cpu.kernels.access import borrowed, degree, neighbor_at, row_of
+from csaw.engine.cpu.kernels.weigh import scaled, shift_for, weigh
+from csaw.engine.draws.random import LOW, SHIFT, below_wide, draw64, neg_log, pool_word
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import copied, empty, zeros
+from csaw.partition.base.kernel_tools import copied, empty, place_of, zeros
+
+# Whole rows with the biases of their edges, and races of numbers: what layers of vertices are drawn with.
+#
+# See engine/batches/layers.py.
+
+
+@njit(nogil=True)
+def weigh_rows(entries, graph, params, vertex, start, out, biases, bad):
+    """Write the neighbors of the entries to ``out`` from start[i] on, and the biases of the edges to them beside."""
+    graph = borrowed(graph)
+    whole = start[:0]
+    for i in entries:
+        v = vertex[i]
+        row = row_of(graph, v)
+        count = degree(graph, v)
+        cells = biases[start[i] : start[i] + count]
+        if weigh(params, graph, 0, 0, 0, -1, -1, v, row, whole, count, cells, bad) < 0.0:
+            return
+        for j in range(count):
+            out[start[i] + j] = neighbor_at(graph, row + j)
+
+
+@njit(nogil=True)
+def race_numbers(rows, seed, instance, slot, number, rate, times):
+    """times[i] for i in ``rows``: when number[i] of a pool arrives, at an exponential time of rate[i] (Efraimidis and
+    Spirakis, IPL 97(5), 2006).
+    """
+    for i in rows:
+        word = pool_word(seed, uint64(instance[i]), uint64(slot[i]), uint64(number[i]))
+        times[i] = neg_log(word) / float(rate[i])
+
+
+@njit(nogil=True)
+def list_rows(entries, graph, vertex, start, out):
+    """Write the neighbors of the entries to ``out`` from start[i] on."""
+    graph = borrowed(graph)
+    for i in entries:
+        row = row_of(graph, vertex[i])
+        for j in range(degree(graph, vertex[i])):
+            out[start[i] + j] = neighbor_at(graph, row + j)
+
+
+@njit(nogil=True)
+def list_members(entries, graph, met, vertices, counts, out):
+    """Write the neighbors of ``entries`` that are members of the same instance to ``out``.
+
+    Entries are numbers in ``met``. The number of each goes to ``counts``; returns their sum.
+
+    met: instance * vertices + vertex of each member, ascending. An instance's members are in a hash table with linear
+    probing, at most half full, while its
+    edges are looked up: it stays in a core's cache, where a bitmap of all vertices does not.
+    """
+    graph = borrowed(graph)
+    kept, end = 0, int64(-1)  # end: the key after those of the instance whose members the table has
+    table = out[:0]
+    for i in range(entries.size):
+        entry = entries[i]
+        if met[entry] >= end:
+            base = met[entry] // vertices * vertices
+            end = base + vertices
+            table = member_table(met[place_of(met, base) : place_of(met, end)], base, out)
+        row, before = row_of(graph, met[entry] - base), kept
+        for position in range(row, row + degree(graph, met[entry] - base)):
+            neighbor = neighbor_at(graph, position)
+            if table[member_cell(table, neighbor)] == out.dtype.type(neighbor):
+                out[kept] = neighbor
+                kept += 1
+        counts[i] = kept - before
+    return kept
+
+
+@njit(nogil=True)
+def member_table(keys, base, like):
+    """A table of the vertices ``keys`` - base, of the type of ``like``, in which all ones stand for no vertex."""
+    size = 4
+    while size < 2 * keys.size:
+        size *= 2
+    table = empty(size, like.dtype)
+    table[:] = ~like.dtype.type(0)
+    for key in keys:
+        table[member_cell(table, key - base)] = key - base
+    return table
+
+
+@inner
+def member_cell(table, vertex):
+    """Return the cell of a vertex in a table, or the free one in which it would be.
+
+    This is Fibonacci hashing (Knuth, TAOCP 3, 6.4).
+    """
+    mask = uint64(table.size - 1)
+    cell = ((uint64(vertex) * uint64(0x9E3779B97F4A7C15)) >> uint64(32)) & mask
+    while table[cell] != ~table.dtype.type(0) and table[cell] != table.dtype.type(vertex):
+        cell = (cell + uint64(1)) & mask
+    return cell
+
+
+@njit(nogil=True)
+def select_shared(entries, graph, seed, instance, vertex, start, depth, size, out):
+    """Write the neighbors that entries of degree d keep to ``out`` from start[i] on: those whose number of [0, 1) is
+    below size / d; -1 keeps all.
+    """
+    graph = borrowed(graph)
+    for i in entries:
+        row = row_of(graph, vertex[i])
+        count = degree(graph, vertex[i])
+        for j in range(count):
+            dst = neighbor_at(graph, row + j)
+            word = shared_word(seed, uint64(instance[i]), depth, uint64(dst))
+            if size < 0 or below_wide(word, uint64(count)) < uint64(size):
+                out[start[i] + j] = dst
+
+
+@inner
+def shared_word(seed, instance, depth, dst):
+    """The random word of a vertex in an instance and at a depth, by which all entries decide on their edges to it."""
+    return draw64(seed, instance, uint64(depth) + (dst >> SHIFT << uint64(16)), dst & LOW)
+
 
 DIGIT = 11  # bits that a pass of the sort goes by
 

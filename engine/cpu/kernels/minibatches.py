@@ -9,17 +9,134 @@ import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import borrowed, neighbor_at, prefetch_edge
-from csaw.engine.cpu.kernels.by_time import FIELDS
-from csaw.engine.cpu.kernels.constants import BY_TIME, PACKED, REPLACE, SUMS
+from csaw.engine.cpu.kernels.by_time import (
+    FIELDS,
+    L_HERE,
+    L_HIGH,
+    L_LOW,
+    L_NOW,
+    L_STEP,
+    L_WALKER,
+    find_candidates,
+    place_at,
+    time_at,
+)
+from csaw.engine.cpu.kernels.constants import BY_TIME, PACKED, REPLACE, SUMS, TIME_ORDER
 from csaw.engine.cpu.kernels.hops import choose
 from csaw.engine.cpu.kernels.memory import prefetch
-from csaw.engine.cpu.kernels.minibatches_in_time import choose_in_time, find_earlier
-from csaw.engine.cpu.kernels.nodes import FREE, cell_of, enter, resized, seed_of, table_of
+from csaw.engine.cpu.kernels.neighbors_in_time import draw_places
 from csaw.engine.cpu.kernels.select import successive, with_replacement
-from csaw.engine.cpu.kernels.times import time_at
 from csaw.engine.cpu.kernels.traverse import with_weight
+from csaw.engine.draws.random import LOW, SHIFT
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import empty, full, zeros
+from csaw.partition.base.kernel_tools import empty, full, zeros
+
+# The nodes of a mini-batch, numbered by a hash table.
+#
+# A cell of the table, in open addressing, has 32 bits by which a node is known above the number of the node. Where they
+# are its vertex (PACKED), a cell is all that a search reads; else the vertex of a node is in `n_id`, its seed in
+# `owner`.
+
+FREE = -1  # a cell without a node
+
+
+@inner
+def resized(array, size):
+    """A copy of ``array`` with room for ``size`` elements."""
+    out = empty(size, array.dtype)
+    for i in range(array.size):
+        out[i] = array[i]
+    return out
+
+
+@inner
+def hash_of(vertex, seed):
+    """64 mixed bits of a node's vertex and seed, which are 0 apart from disjoint mini-batches."""
+    return (uint64(vertex) + uint64(seed) * uint64(0xD6E8FEB86659FD93)) * uint64(0x9E3779B97F4A7C15)
+
+
+@inner
+def cell_of(vertex, seed, cells):
+    """The cell at which the search for a node begins; the number of cells is a power of two."""
+    h = hash_of(vertex, seed)
+    return int64((h ^ (h >> uint64(32))) & uint64(cells - 1))
+
+
+@inner
+def key_of(vertex, seed):
+    """32 bits by which a node is known: its vertex where that is all there is to it, else some
+    of the bits of its hash.
+    """
+    return uint64(vertex) if PACKED else hash_of(vertex, seed) >> SHIFT
+
+
+@inner
+def enter(table, n_id, owner, vertex, seed, nodes):
+    """The node of a vertex; ``nodes`` if it is new, under which number it is then in the table."""
+    key, cell = key_of(vertex, seed), cell_of(vertex, seed, table.size)
+    while table[cell] != FREE:
+        held = uint64(table[cell])
+        if held >> SHIFT == key:
+            node = int64(held & LOW)
+            if PACKED or (n_id[node] == vertex and owner[node] == seed):
+                return node
+        cell = (cell + 1) & (table.size - 1)
+    table[cell] = int64((key << SHIFT) | uint64(nodes))
+    return nodes
+
+
+@inner
+def table_of(n_id, owner, nodes, room):
+    """A table of the first ``nodes`` nodes, with room for ``room``, at most two thirds full.
+
+    Of equal nodes the first is there.
+    """
+    cells = int64(64)
+    while 2 * cells < 3 * room:
+        cells <<= 1
+    table = full(cells, FREE, np.int64)
+    for node in range(nodes):
+        enter(table, n_id, owner, int64(n_id[node]), seed_of(owner, node), node)
+    return table
+
+
+@inner
+def seed_of(owner, node):
+    """The seed that a node belongs to; 0 where nodes belong to all."""
+    return int64(0) if PACKED else int64(owner[node])
+
+
+# Nodes of a mini-batch select in time: the range of each row's order by time, and picks from it.
+
+
+@inner
+def find_earlier(state, graph, n_id, owner, first, last, clock, rules):
+    """Find the places of the edges that nodes first .. last - 1 may select, in the order of their rows by time: LOW and
+    HIGH of ``state``, see by_time.py.
+    """
+    for node in range(first, last):
+        j = node - first
+        state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j] = node, int64(n_id[node]), 1
+        state[L_NOW + j] = clock[seed_of(owner, node)]
+    find_candidates(last - first, state, graph, rules)
+
+
+@inner
+def choose_in_time(state, j, graph, seed, instance, slot, size, row, degree, e_id, base):
+    """Write the edges of one node's picks to e_id[base:], drawn among those that ``state`` has of lane j; returns their
+    number.
+    """
+    low, high = state[L_LOW + j], max(state[L_LOW + j], state[L_HIGH + j])
+    if size == 0 or low == high:
+        return 0
+    most = size if REPLACE else min(size, degree)
+    found = draw_places(seed, uint64(instance), uint64(slot), low, high, most, e_id[base : base + most])
+    for k in range(base, base + found):
+        prefetch(graph.edge_columns[TIME_ORDER], uint64(row + e_id[k]))
+    for k in range(base, base + found):
+        e_id[k] = place_at(graph, row, degree, e_id[k])
+    return found
+
 
 NODES = 32  # in a group, as many as are searched for side by side in time
 ALONE = 1 << 62  # cells of an instance, as hops.py counts them: all of a mini-batch's nodes are of one

@@ -26,13 +26,14 @@ from csaw.engine.cpu.kernels.by_time import (
     find_candidates,
     place_at,
     request_event,
+    time_at,
 )
 from csaw.engine.cpu.kernels.constants import EVENTS, LATEST, PLACED, REPLACE, TIME_COLUMN, TIME_ORDER
+from csaw.engine.cpu.kernels.layers import shared_word
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
-from csaw.engine.cpu.kernels.times import time_at
-from csaw.engine.draws.random import SHIFT, below, philox
+from csaw.engine.draws.random import SHIFT, below, below_wide, philox
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import full
+from csaw.partition.base.kernel_tools import full
 
 
 @inner
@@ -143,3 +144,32 @@ def note_edges(j, state, graph, begin, size, out, time):
             out[n], time[n] = event_neighbor(graph, event), event_time(graph, event)
         else:
             out[n], time[n] = neighbor_at(graph, time[n]), time_at(graph, time[n])
+
+
+# Lists of edges in time: those that each frontier entry may select, all or some by numbers that entries share.
+#
+# The twin of engine/cuda/kernels/lists_in_time.cu.
+
+
+@njit(nogil=True)
+def list_in_time(entries, graph, seed, frontier, now, time, depth, size, rules):
+    """Write the neighbors behind the edges before ``now`` that entries keep, and the ``time`` [cells] of these edges.
+
+    An entry with d such edges keeps those to neighbors whose number of [0, 1) is below size / d; -1 keeps all. Edge k
+    of the d has the cell k of its entry; ``found`` gets d.
+    """
+    graph, state = borrowed(graph), full(FIELDS, -1, np.int64)
+    frontier, now, time = borrow(frontier), borrow(now), borrow(time)
+    for group in range(0, entries.size, BESIDE):
+        for j in range(find_ranges(entries, group, state, graph, frontier, now, rules)):
+            i, low, count = state[L_WALKER + j], state[L_LOW + j], max(int64(0), state[L_HIGH + j] - state[L_LOW + j])
+            frontier.found[i] = count
+            for k in range(count):
+                cell, event = frontier.start[i] + k, state[L_ROW + j] + low + k
+                position = int64(0) if EVENTS else place_at(graph, state[L_ROW + j], state[L_COUNT + j], low + k)
+                dst = event_neighbor(graph, event) if EVENTS else neighbor_at(graph, position)
+                if size < 0 or below_wide(
+                    shared_word(seed, uint64(frontier.instance[i]), depth, uint64(dst)), uint64(count)
+                ) < uint64(size):
+                    when = event_time(graph, event) if EVENTS else time_at(graph, position)
+                    frontier.out[cell], time[cell] = dst, when

@@ -7,7 +7,7 @@ The twin of cuda/kernels/temporal.cu.
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.access import at_edge, borrowed, neighbor_at, prefetch_edge, with_times
+from csaw.engine.cpu.kernels.access import at_edge, borrowed, degree, neighbor_at, prefetch_edge, row_of, with_times
 from csaw.engine.cpu.kernels.by_time import (
     BESIDE,
     FIELDS,
@@ -32,21 +32,26 @@ from csaw.engine.cpu.kernels.by_time import (
     L_WALKER,
     L_WORD,
     LARGEST,
+    NO_FOLLOWER,
+    NO_TIME,
     envelope_after,
     event_neighbor,
     event_time,
     far_end,
     find_candidates,
+    keep_times,
     near_end,
     note_ranges,
     place_at,
     request_event,
     take_known,
     time_after,
+    time_at,
 )
 from csaw.engine.cpu.kernels.constants import (
     ALONG,
     BACKWARD,
+    EVENT_WORDS,
     EVENTS,
     FROM_TIMES,
     HAS_LAST,
@@ -55,16 +60,110 @@ from csaw.engine.cpu.kernels.constants import (
     HAS_WINDOW,
     PER_TIME,
     TIME_BIAS,
+    TIMED,
 )
-from csaw.engine.cpu.kernels.envelope_trials import LEVELS, judge_trials, place_trials, request_envelopes
-from csaw.engine.cpu.kernels.event_steps import begin_on_events, take_event
+from csaw.engine.cpu.kernels.envelopes import (
+    LEVELS,
+    find_envelopes,
+    judge_trials,
+    place_drawn,
+    place_trials,
+    request_envelopes,
+)
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
-from csaw.engine.cpu.kernels.time_biases import place_drawn
-from csaw.engine.cpu.kernels.times import keep_times, time_at
 from csaw.engine.cpu.kernels.walk import after, borrowed_out, goes_on, put, put_source, save, with_path
 from csaw.engine.draws.random import SHIFT, below_wide, philox
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import empty, full
+from csaw.partition.base.kernel_tools import empty, full
+
+# Edges in the order by time of their rows, of a graph that is all in memory, and where the edges begin that may follow
+# each of them: a uniform step of a walk in time reads one line of them, as one of other walks does. See access.py for
+# their form, and temporal.py for how they are used.
+
+
+@njit(nogil=True)
+def sort_events(graph, first, last):
+    """Copy the edges of the rows ``first`` .. ``last`` - 1 in their order, of a graph that is all in memory."""
+    graph = borrowed(graph)
+    for v in range(first, last):
+        row, count = row_of(graph, v), degree(graph, v)
+        for k in range(count):
+            position = place_at(graph, row, count, k)
+            graph.events[uint64(EVENT_WORDS) * uint64(row + k)] = neighbor_at(graph, position)
+            graph.event_times[uint64(EVENT_WORDS // 2) * uint64(row + k) + uint64(1)] = time_at(graph, position)
+
+
+@njit(nogil=True)
+def find_followers(graph, first, last, rules, scale):
+    """Note which edges may follow the events ``first`` .. ``last`` - 1 of a graph that is all in memory.
+
+    They are a range in the order by time of an edge's end: see near_end and far_end. ``rules`` and ``scale``: the
+    numbers of a run in time.
+    """
+    if not TIMED:
+        return  # neighbors in time follow the time of a seed, or of an edge whose place is not kept
+    graph, state = borrowed(graph), full(FIELDS, -1, np.int64)
+    for begin in range(first, last, BESIDE):
+        lanes = min(BESIDE, last - begin)
+        for j in range(lanes):
+            state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j] = j, event_neighbor(graph, begin + j), 1
+            state[L_NOW + j] = event_time(graph, begin + j)
+        note_ranges(lanes, state, graph, rules)
+        for j in range(lanes):
+            near = state[L_NEAR + j] if BACKWARD or state[L_LOW + j] < state[L_HIGH + j] else NO_FOLLOWER
+            graph.events[uint64(EVENT_WORDS) * uint64(begin + j) + uint64(1)] = np.uint32(near)
+            if HAS_WINDOW or HAS_LAST:
+                graph.far_ends[begin + j] = np.uint32(state[L_FAR + j])
+        if TIME_BIAS == 2:
+            find_envelopes(lanes, state, graph, scale)
+            for j in range(lanes):
+                spot = uint64(EVENT_WORDS // 2) * uint64(begin + j)
+                graph.event_times[spot + uint64(2)] = state[L_ENVELOPE + j]
+                graph.event_times[spot + uint64(3)] = state[L_NEXT + j]
+
+
+# Steps along edges in the order by time of a graph that is all in memory, where no hook says where a step leads: the
+# edge that a lane takes knows what may follow it, and whether nothing may.
+#
+# Walks end after a few steps, so their ends count. A row of the sample is filled when its walk begins: of the same
+# length each time, which processors foresee, and in the cache when its steps are put. A walk ends with the edge that
+# nothing may follow, not with a step that finds none.
+
+
+@inner(forceinline=True)
+def begin_on_events(j, w, state, graph, length, walkers, out):
+    """Let a lane begin walk w, whose row and times are filled with what stands for no step."""
+    source = walkers.source[w]
+    state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j] = w, source, 0
+    state[L_DRAW + j] = state[L_ENVELOPE + j] = 0
+    prefetch(graph.indptr, uint64(source))
+    for step in range(uint64(length + 1)):
+        out[uint64(w), step] = out.dtype.type(-1)
+    out[uint64(w), 0] = source
+    for step in range(uint64(length)):
+        walkers.times[uint64(w), step] = NO_TIME
+
+
+@inner(forceinline=True)
+def take_event(j, state, graph, length, walkers, out):
+    """Take a lane along the edge that it has drawn; returns whether its walk goes on."""
+    w, t, position = state[L_WALKER + j], state[L_STEP + j], state[L_POSITION + j]
+    if position >= 0:
+        then, near = event_neighbor(graph, position), near_end(graph, position)
+        t += 1
+        put(out, w, t, then)
+        walkers.times[uint64(w), uint64(t - 1)] = event_time(graph, position)
+        if t < length and near != int64(0 if BACKWARD else NO_FOLLOWER):
+            prefetch(graph.indptr, uint64(then))
+            state[L_HERE + j], state[L_STEP + j] = then, t
+            state[L_NEAR + j], state[L_FAR + j] = near, far_end(graph, position)
+            if TIME_BIAS == 2:
+                state[L_DRAW + j], state[L_ENVELOPE + j] = 0, envelope_after(graph, position)
+                state[L_NEXT + j] = time_after(graph, position)
+            return True
+    walkers.step[w], walkers.alive[w] = t, 0
+    return False
+
 
 GROUPS, TOGETHER = 4, 16  # groups of lanes that take turns, and lanes of each
 

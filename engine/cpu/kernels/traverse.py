@@ -34,7 +34,7 @@ from csaw.engine.cpu.kernels.weigh import accumulate, weigh
 from csaw.engine.draws.addresses import REST_DRAWS, SIZE_DRAWS, UPDATE_DRAWS
 from csaw.engine.draws.random import below, draw64, philox
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import empty, place_between
+from csaw.partition.base.kernel_tools import empty, place_between
 
 AHEAD = 32
 

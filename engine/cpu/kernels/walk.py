@@ -4,7 +4,7 @@ Between calls the state of the ``walkers`` lives in the batch's arrays: see stat
 ``todo`` on until they are done or need a row that is not in memory. Row w of ``out`` is the walk of instance first + w.
 Where walks have no limit, ``length`` is the last step of the present round, and ``out`` is a tuple: an array of
 vertices, and for each walker the place in it of step 0, from which its steps of this round follow; see
-engine/batches/rounds.py.
+engine/batches/walks.py.
 """
 
 import numpy as np
@@ -24,6 +24,7 @@ from csaw.engine.cpu.kernels.access import (
     with_times,
     with_word,
 )
+from csaw.engine.cpu.kernels.by_time import after_edge, keep_times
 from csaw.engine.cpu.kernels.constants import (
     ASKS_LATER,
     CHECKED,
@@ -42,12 +43,11 @@ from csaw.engine.cpu.kernels.constants import (
     update,
 )
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
-from csaw.engine.cpu.kernels.times import after_edge, keep_times
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform, weigh
 from csaw.engine.draws.addresses import HOOK_DRAWS
 from csaw.engine.draws.random import SHIFT, below, draw64, philox
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import empty, full, zeros
+from csaw.partition.base.kernel_tools import empty, full, zeros
 
 LANES = 64
 GROUP = 16  # of these lanes take turns in walk_by_edge

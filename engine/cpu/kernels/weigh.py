@@ -9,7 +9,7 @@ from csaw.engine.cpu.kernels.access import at_edge, degree, neighbor_at, row_of,
 from csaw.engine.cpu.kernels.constants import EDGE_COLUMNS, NEIGHBOR_WEIGHTS, edge_bias
 from csaw.engine.draws.random import below_wide
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import empty
+from csaw.partition.base.kernel_tools import empty
 
 
 @inner

@@ -9,7 +9,7 @@ from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.structs import record, struct
 from csaw.engine.plan.contracts import Array
 from csaw.engine.schedule.backend import ALL
-from csaw.engine.schedule.waiting import crowds
+from csaw.engine.schedule.schedule import crowds
 
 EVENTS = {"time": np.float64, "src": None, "dst": None, "walker": np.uint32}  # None: dtype of vertex ids
 
@@ -71,7 +71,7 @@ class ClockWalks:
         )
 
     def wants(self) -> np.ndarray:
-        """The partitions that walkers wait for: see schedule/waiting.py."""
+        """The partitions that walkers wait for: see schedule/schedule.py."""
         return crowds(cupy, self.backend.partitions, self.needs())
 
     def needs(self) -> tuple[Array]:

@@ -8,9 +8,8 @@ edges than words of bits, they are sorted.
 import cupy
 import numpy as np
 
-from csaw.engine.batches.fixed import shifts
-from csaw.engine.batches.layers import LARGEST, Candidates, Kept, Layer, LayerEdges, Layers
-from csaw.engine.batches.ordered import begins
+from csaw.engine.batches.layers import LARGEST, Candidates, Kept, Layer, LayerEdges, Layers, shifts
+from csaw.engine.batches.traversals import begins
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.runner import CudaRunner

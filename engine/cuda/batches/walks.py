@@ -1,21 +1,23 @@
 """A batch of walks on a GPU."""
 
+from functools import cached_property
+
 import cupy
 import numpy as np
 
-from csaw.engine.batches.waiting_walks import Questions, WaitingWalks
+from csaw.engine.api.termination import planned_steps
+from csaw.engine.batches.walks import Questions, Rounds, WaitingWalks
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.constants import BLOCK, WARP
 from csaw.engine.cuda.kernel_source import walk_kernel
-from csaw.engine.cuda.runner import CudaRunner
-from csaw.engine.cuda.streams import ALL_PARTITIONS
+from csaw.engine.cuda.runner import ALL_PARTITIONS, CudaRunner
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
 from csaw.engine.schedule.backend import ALL
-from csaw.engine.schedule.time_rules import sources_and_starts, time_rules
-from csaw.engine.schedule.waiting import crowds, rows_of
+from csaw.engine.schedule.schedule import crowds, rows_of
+from csaw.engine.schedule.specialization import sources_and_starts, time_rules
 
 # Lanes of a multiprocessor that keep its memory busy; more of them slow each other down (docs/contributing/tuning.md).
 LANES = {"walk_by_edge": 768, "walk_by_rejection": 1024, "walk_by_time": 768}
@@ -84,7 +86,7 @@ class Walks(WaitingWalks):
         )
 
     def wants(self) -> np.ndarray:
-        """The partitions that walkers wait for: see schedule/waiting.py."""
+        """The partitions that walkers wait for: see schedule/schedule.py."""
         parts, n = self.backend.partitions.loaded.size, self.source.size
         counts = cupy.zeros(parts + 2, np.uint64)
         blocks = min(-(-n // BLOCK), 4 * self.backend.kernels.device.processors)
@@ -222,3 +224,79 @@ class Walks(WaitingWalks):
 
     def dead_ends(self) -> int:
         return int(self.counts[1])
+
+
+# A batch of walks without a limit on a GPU: see engine/batches/walks.py.
+
+LINE = 16  # steps: a round of a multiple of these is written in whole lines of memory
+
+
+class UnlimitedWalks(Rounds, Walks):
+    """Walkers of instances ``first .. first + len(sources) - 1``, which end by themselves.
+
+    Once all have ended, ``walks`` [steps + walkers] has their vertices, one walk after the other.
+    """
+
+    def __init__(self, backend: CudaRunner, first: int, sources: Array) -> None:
+        self.rounds = []
+        self.upto: Array = cupy.zeros(0, np.int64)  # where walks end, once all have
+        self.total = 0  # vertices of all walks
+        super().__init__(backend, first, sources, -(-planned_steps(backend.algorithm) // LINE) * LINE)
+        self.places = cupy.zeros(sources.size, np.int64)
+        self._begin_round(cupy.arange(sources.size))
+
+    def _room(self, walkers: int) -> Array:
+        """Nothing yet: a round makes its own room."""
+        return cupy.empty(0, self.source.dtype)
+
+    def _begin_round(self, walkers: Array) -> None:
+        self.walks = self._room_of_round(walkers)
+
+    def _draw(self) -> None:
+        if self.backend.streamed:
+            self._serve_loaded()
+        else:
+            self._launch(ALL_PARTITIONS, 1)
+
+    def _taken(self) -> Array:
+        return self.lengths
+
+    def _end(self) -> None:
+        """Copy the steps of all rounds to where the walks follow each other."""
+        vertices = self.lengths.astype(np.int64) + 1
+        self.upto = cupy.cumsum(vertices)
+        self.total = int(self.upto[-1])
+        begins = self.upto - vertices
+        out = cupy.empty(self.total, self.source.dtype)
+        out[begins] = self.source
+        for one in self.rounds:
+            if one.walkers.size == 0:
+                continue
+            self.backend.kernels.over(
+                "gather_round",
+                one.vertices.size,
+                one.walkers.size,
+                one.vertices.shape[1],
+                one.before,
+                one.walkers,
+                self.lengths,
+                begins,
+                one.vertices,
+                out,
+            )
+        self.rounds.clear()
+        self.walks = out
+
+    @cached_property
+    def ends(self) -> np.ndarray:
+        """int64 [n + 1]: where walks begin, and where the last one ends, in host memory."""
+        return np.append(0, self.backend.to_host({"ends": self.upto})["ends"])
+
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        first, last, _ = rows.indices(self.source.size)
+        last = max(first, last)
+        walks = self.walks[int(self.ends[first]) : int(self.ends[last])]
+        return self.backend.to_host({"walks": walks, "lengths": self.lengths[first:last]})
+
+    def edges(self) -> int:
+        return self.total - self.source.size

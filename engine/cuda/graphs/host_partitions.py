@@ -63,7 +63,7 @@ class HostPartitions:
         self.waiting, self.read_bytes = dict[int, dict[int, int]](), Counter[int]()
         self.edge_bytes = needs.edge.stored
         self.held: dict[int, Buffer] = {}  # in the order in which they were asked for
-        # Alias tables of partitions, made by a GPU, and weights where they are read beside: see streamed_tables.py.
+        # Alias tables of partitions, made by a GPU, and weights where they are read beside: see streamed.py.
         self.tables: dict[int, EdgeArrays] = {}
         self.keeps_tables = self.whole and needs.alias_tables
         self.beside = (WEIGHT,) if needs.single_weights else ()

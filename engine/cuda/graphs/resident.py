@@ -18,7 +18,7 @@ from csaw.engine.plan.gpu_memory import ALIAS_CHUNK
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs, filter_words, member_slots
 from csaw.engine.schedule.backend import check_bias
-from csaw.engine.schedule.time_rules import TimeRules
+from csaw.engine.schedule.specialization import TimeRules
 from csaw.partition import Partition
 from csaw.partition.base.stages import EDGES, tell
 from csaw.partition.graph.edge_columns import WEIGHT, EdgeColumn

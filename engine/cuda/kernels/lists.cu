@@ -1,4 +1,4 @@
-// Whole rows: the twin of list_rows in engine/cpu/kernels/rows.py.
+// Whole rows: the twin of list_rows in engine/cpu/kernels/layers.py.
 #include "graph.cuh"
 
 // The neighbors of the entries, from start[e] on. A block an entry.

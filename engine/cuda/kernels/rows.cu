@@ -1,4 +1,4 @@
-// Whole rows with the biases of their edges, and numbers of pools: the twin of engine/cpu/kernels/rows.py.
+// Whole rows with the biases of their edges, and numbers of pools: the twin of engine/cpu/kernels/layers.py.
 #include "numbers.cuh"
 #include "weigh.cuh"
 

@@ -1,4 +1,4 @@
-// Neighbors that entries keep by numbers that they share: the twin of select_shared in engine/cpu/kernels/rows.py.
+// Neighbors that entries keep by numbers that they share: the twin of select_shared in engine/cpu/kernels/layers.py.
 #include "graph.cuh"
 
 // A block an entry. Neighbors that are not kept stay as they are in `out`.

@@ -1,4 +1,4 @@
-// Biases of the edges in a range of a row's order by time. The twin of engine/cpu/kernels/time_biases.py, where
+// Biases of the edges in a range of a row's order by time. The twin of engine/cpu/kernels/envelopes.py, where
 // the way of drawing is explained; numbers and words are the same, in the same order.
 #pragma once
 #include "walker.cuh"

@@ -1,4 +1,4 @@
-// Edges from the pool of a whole frontier: the twin of engine/batches/pools.py. The block.
+// Edges from the pool of a whole frontier: the twin of engine/batches/collective.py. The block.
 #pragma once
 #include "tree.cuh"
 

@@ -1,7 +1,7 @@
 // Traversals with uniform picks, a block an instance, from its sources to its last depth: the twin of engine/batches/traversals.py over engine/cpu/kernels/traverse.py.
 //
 // The vertices of an instance are kept by slot: its sources, then the ends of its edges in order of sampling. A frontier is a list of slots. A warp
-// selects the neighbors of an entry; the block puts what was found in order. COLLECTIVE: the block selects from the frontier's pool, as engine/batches/pools.py.
+// selects the neighbors of an entry; the block puts what was found in order. COLLECTIVE: the block selects from the frontier's pool, as engine/batches/collective.py.
 // An instance that outgrows its room is named in `again`.
 #include "tree_pools.cuh"
 #include "tree_rows.cuh"

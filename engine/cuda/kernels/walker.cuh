@@ -49,7 +49,7 @@ struct Output {  // of all walks: row n of `walks` is that of walker n. UNLIMITE
     vertex_t *candidates, *sure;
     double* coins;
     i64 *times, *clock;        // TIMED: the time of each step's edge, `length` a walker; RESUMES or FROM_TIMES: of the last edge and the first, two a walker
-    i64 starts, window, last;  // and the rules of engine/schedule/time_rules.py
+    i64 starts, window, last;  // and the rules of engine/schedule/specialization.py
     double scale;
 };
 

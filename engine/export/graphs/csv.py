@@ -7,9 +7,8 @@ An undirected edge is one row.
 from collections.abc import Callable
 from typing import IO
 
-from csaw.engine.export.cells import csv_words
-from csaw.engine.export.edges import Edges
-from csaw.engine.export.tables import columns_of, names_of_ends, packed, write_edges
+from csaw.engine.export.graph_rows import Edges
+from csaw.engine.export.tables import columns_of, csv_words, names_of_ends, packed, write_edges
 
 SUFFIXES = (".csv", ".csv.gz")
 HOLDS = ("ids", "edge_ids", "edge_columns")

@@ -10,10 +10,9 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.export.cells import Rows, kind_of_ids, xml_words
-from csaw.engine.export.edges import Edges
-from csaw.engine.export.markup import BETWEEN, END, NODE, document
-from csaw.engine.export.tables import columns_of, packed, write_edges
+from csaw.engine.export.formats import BETWEEN, END, NODE, document
+from csaw.engine.export.graph_rows import Edges
+from csaw.engine.export.tables import Rows, columns_of, kind_of_ids, packed, write_edges, xml_words
 
 SUFFIXES = (".graphml", ".graphml.gz")
 HOLDS = ("ids", "names", "edge_ids", "vertices", "direction")

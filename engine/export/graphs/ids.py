@@ -8,9 +8,8 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.export.cells import Rows, kind_of_ids, plain_words
-from csaw.engine.export.edges import Edges
-from csaw.engine.export.tables import packed
+from csaw.engine.export.graph_rows import Edges
+from csaw.engine.export.tables import Rows, kind_of_ids, packed, plain_words
 
 SUFFIXES = ()
 # A list of ids leaves nothing of itself out.

@@ -9,10 +9,9 @@ Remington, The Matrix Market exchange formats, NISTIR 5935, 1996.)
 from collections.abc import Callable
 from typing import IO
 
-from csaw.engine.export.cells import Rows
-from csaw.engine.export.edges import Edges, Piece
-from csaw.engine.export.kinds import NUMBER, WEIGHT
-from csaw.engine.export.tables import packed
+from csaw.engine.export.formats import NUMBER, WEIGHT
+from csaw.engine.export.graph_rows import Edges, Piece
+from csaw.engine.export.tables import Rows, packed
 from csaw.partition.base.version import VERSION
 
 SUFFIXES = (".mtx", ".mtx.gz")

@@ -10,7 +10,7 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.export.edges import EDGE_BYTES, PIECE, WORK, Edges
+from csaw.engine.export.graph_rows import EDGE_BYTES, PIECE, WORK, Edges
 from csaw.engine.export.tables import packed
 from csaw.partition.base.parallel import Crew
 from csaw.partition.base.version import VERSION

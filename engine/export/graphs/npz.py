@@ -14,7 +14,7 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.export.edges import Edges, Piece
+from csaw.engine.export.graph_rows import Edges, Piece
 
 Pick = Callable[[Piece], np.ndarray]
 SUFFIXES = (".npz",)

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import IO, TYPE_CHECKING
 
 from csaw.engine.export.arrow import pyarrow, schema_of, vertex_type, vertices, write_tables
-from csaw.engine.export.edges import Edges, Piece
+from csaw.engine.export.graph_rows import Edges, Piece
 from csaw.engine.export.tables import columns_of, names_of_ends
-from csaw.partition.graph.about import NUMBER
+from csaw.partition.graph.attributes import NUMBER
 
 if TYPE_CHECKING:
     from pyarrow import Schema, Table

@@ -7,9 +7,8 @@ one row."""
 from collections.abc import Callable
 from typing import IO
 
-from csaw.engine.export.cells import plain_words
-from csaw.engine.export.edges import Edges
-from csaw.engine.export.tables import columns_of, packed, write_edges
+from csaw.engine.export.graph_rows import Edges
+from csaw.engine.export.tables import columns_of, packed, plain_words, write_edges
 from csaw.partition.base.version import VERSION
 
 SUFFIXES = (".txt", ".txt.gz")

@@ -1,1 +1,1 @@
-"""Formats of lists, such as that of triangles, a file for each: see :mod:`csaw.engine.export.registry`."""
+"""Formats of lists, such as that of triangles, a file for each: see :mod:`csaw.engine.export.targets`."""

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from typing import IO
 
-from csaw.engine.export.cells import csv_words
-from csaw.engine.export.listed import Listed
-from csaw.engine.export.tables import packed, write_rows
+from csaw.engine.export.graph_rows import Listed
+from csaw.engine.export.tables import csv_words, packed, write_rows
 
 SUFFIXES = (".csv", ".csv.gz")
 

@@ -9,8 +9,8 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.export.fixed_width import kind_of
-from csaw.engine.export.listed import Listed
+from csaw.engine.export.formats import kind_of
+from csaw.engine.export.graph_rows import Listed
 
 SUFFIXES = (".npy",)
 IS_BINARY = True

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import IO, TYPE_CHECKING
 
 from csaw.engine.export.arrow import pyarrow, schema_of, vertex_type, vertices, write_tables
-from csaw.engine.export.listed import Listed
-from csaw.partition.graph.about import COUNT, NUMBER
+from csaw.engine.export.graph_rows import Listed
+from csaw.partition.graph.attributes import COUNT, NUMBER
 
 if TYPE_CHECKING:
     import numpy as np

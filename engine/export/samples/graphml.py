@@ -12,17 +12,13 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.export.cells import Rows, kind_of_ids, xml_words
-from csaw.engine.export.kinds import NUMBER, SIGNED, WEIGHT
-from csaw.engine.export.lacking import TABLES_LACK
-from csaw.engine.export.markup import BETWEEN, END, NODE, document
-from csaw.engine.export.tables import packed
+from csaw.engine.export.formats import BETWEEN, END, NODE, NUMBER, SIGNED, TABLES_LACK, WEIGHT, document
+from csaw.engine.export.tables import Rows, kind_of_ids, packed, xml_words
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check_numbers import check_names
 from csaw.engine.samples.edges import edge_arrays, edge_columns, edges_between
-from csaw.engine.samples.layouts.declared import EDGE_WEIGHT
-from csaw.engine.samples.layouts.layout import EDGE
+from csaw.engine.samples.layouts.layout import EDGE, EDGE_WEIGHT
 
 LACKS = TABLES_LACK
 SUFFIXES = (".graphml", ".graphml.gz")

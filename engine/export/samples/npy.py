@@ -13,14 +13,13 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.export.fixed_width import kind_of
-from csaw.engine.export.lacking import OF_WALKS, TABLES_LACK
+from csaw.engine.export.formats import OF_WALKS, TABLES_LACK, kind_of
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.edges import ALONE, edge_arrays, edge_columns, numbered_edges
 from csaw.engine.samples.files import AGAIN
-from csaw.engine.samples.layouts.declared import BATCH, EDGE_WEIGHT
-from csaw.engine.samples.names import names_of
+from csaw.engine.samples.identifiers import names_of
+from csaw.engine.samples.layouts.layout import BATCH, EDGE_WEIGHT
 from csaw.partition.errors import OptionError, StoreError
 
 LACKS = (OF_WALKS, *TABLES_LACK)

@@ -11,12 +11,12 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 
 from csaw.engine.export.arrow import pyarrow, schema_of, vertex_type, vertices, write_tables
-from csaw.engine.export.lacking import TABLES_LACK
+from csaw.engine.export.formats import TABLES_LACK
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import Span, group_bytes
 from csaw.engine.samples.edges import ALONE, edge_columns, numbered_edges
-from csaw.engine.samples.layouts.declared import BATCH, EDGE_WEIGHT, OF_COPIES, TIME
-from csaw.partition.graph.about import COUNT, NUMBER
+from csaw.engine.samples.layouts.layout import BATCH, EDGE_WEIGHT, OF_COPIES, TIME
+from csaw.partition.graph.attributes import COUNT, NUMBER
 
 if TYPE_CHECKING:
     from pyarrow import Array, Schema, Table

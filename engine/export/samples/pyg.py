@@ -10,7 +10,7 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.export.lacking import OF_DRAWN
+from csaw.engine.export.formats import OF_DRAWN
 from csaw.engine.samples import Samples
 from csaw.partition.graph.store import GraphStore
 

@@ -9,9 +9,8 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.export.cells import TIME_ROOM, kind_of_times, refused
-from csaw.engine.export.lacking import OF_EDGES, OF_WALKS, TABLES_LACK
-from csaw.engine.export.tables import packed
+from csaw.engine.export.formats import OF_EDGES, OF_WALKS, TABLES_LACK
+from csaw.engine.export.tables import TIME_ROOM, kind_of_times, packed, refused
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.check_numbers import check_names

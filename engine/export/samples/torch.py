@@ -9,7 +9,7 @@ from typing import IO, Any, cast
 
 import numpy as np
 
-from csaw.engine.export.lacking import OF_DRAWN
+from csaw.engine.export.formats import OF_DRAWN
 from csaw.engine.samples import Samples
 from csaw.partition.errors import MissingDependencyError
 from csaw.partition.graph.store import GraphStore

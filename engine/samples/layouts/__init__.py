@@ -3,13 +3,10 @@
 A new one is a class here, its name in ``LAYOUTS``, and kernels that draw it.
 """
 
-from csaw.engine.samples.layouts.batches import Batches
-from csaw.engine.samples.layouts.declared import NUMBERS, VERTEX
 from csaw.engine.samples.layouts.hops import Hops, is_time_of_hop
-from csaw.engine.samples.layouts.layout import Arrays, Ragged, SampleLayout, Sizes, Stored
-from csaw.engine.samples.layouts.ragged_walks import RaggedWalks
-from csaw.engine.samples.layouts.subgraphs import Subgraphs
-from csaw.engine.samples.layouts.walks import Walks
+from csaw.engine.samples.layouts.layout import NUMBERS, VERTEX, Arrays, Ragged, SampleLayout, Sizes, Stored
+from csaw.engine.samples.layouts.subgraphs import Batches, Subgraphs
+from csaw.engine.samples.layouts.walks import RaggedWalks, Walks
 
 __all__ = [
     "LAYOUTS",

@@ -8,12 +8,21 @@ import numpy as np
 
 from csaw.engine.samples import files
 from csaw.engine.samples.ids import bits
-from csaw.engine.samples.layouts.declared import NUMBERS, SEED_TIME, VERTEX, Declared, fixed
-from csaw.engine.samples.layouts.layout import EDGE, Arrays, Shapes, Stored, Table
-from csaw.engine.samples.pyg_batches import of_places
-from csaw.engine.samples.pyg_parts import Batch
+from csaw.engine.samples.layouts.layout import (
+    EDGE,
+    NUMBERS,
+    SEED_TIME,
+    VERTEX,
+    Arrays,
+    Declared,
+    Shapes,
+    Stored,
+    Table,
+    fixed,
+)
+from csaw.engine.samples.pyg_batches import Batch, of_places
 from csaw.partition.base.first_work import is_little
-from csaw.partition.graph.about import NUMBER
+from csaw.partition.graph.attributes import NUMBER
 
 TIME_OF = "time_"
 

@@ -4,8 +4,7 @@ import re
 
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.text.cells import BLANK, INTEGER, NUMBER, row_shown
-from csaw.partition.ingestion.text.head import Head, Line
+from csaw.partition.ingestion.text.cells import BLANK, INTEGER, NUMBER, Head, Line, row_shown
 from csaw.partition.ingestion.text.shape import ADJACENCY, Shape
 
 SUFFIX = re.compile(r"\.adjlist(\.\w+)?$")

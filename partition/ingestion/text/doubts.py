@@ -7,9 +7,8 @@ from itertools import chain
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.columns import named_ends, plain
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.text.cells import DECIMAL_LAST, NUMBER, refuse_comma, row_shown
+from csaw.partition.ingestion.text.cells import DECIMAL_LAST, NUMBER, Layout, refuse_comma, row_shown, text_of
 from csaw.partition.ingestion.text.row_checks import Type
-from csaw.partition.ingestion.text.separators import Layout, text_of
 from csaw.partition.ingestion.text.shape import Shape
 
 MANY = 8  # entries

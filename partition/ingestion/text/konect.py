@@ -4,7 +4,7 @@ import re
 
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.text.head import Head
+from csaw.partition.ingestion.text.cells import Head
 from csaw.partition.ingestion.text.shape import Shape
 
 FIRST = re.compile(

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.mixing import mixed
+from csaw.partition.base.kernel_tools import mixed
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.text import numbers, plain
 from csaw.partition.ingestion.text.cells import cells, is_blank, row_shown
@@ -18,7 +18,7 @@ from csaw.partition.ingestion.text.numbers import (
     parse_id,
     parse_weight,
 )
-from csaw.partition.ingestion.text.pieces import Piece
+from csaw.partition.ingestion.text.pieces import Piece, Record
 from csaw.partition.ingestion.text.plain import (
     BIG,
     BLANK,
@@ -30,7 +30,6 @@ from csaw.partition.ingestion.text.plain import (
     ROWS,
     parse_digits,
 )
-from csaw.partition.ingestion.text.records import Record
 from csaw.partition.ingestion.text.shape import ADJACENCY, METIS, Shape
 from csaw.partition.ingestion.text.text import end_of_line
 

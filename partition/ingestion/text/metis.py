@@ -9,8 +9,7 @@ import re
 from typing import NamedTuple
 
 from csaw.partition.errors import FormatError
-from csaw.partition.ingestion.text.cells import row_shown
-from csaw.partition.ingestion.text.head import Head, Line
+from csaw.partition.ingestion.text.cells import Head, Line, row_shown
 
 COUNTS = re.compile(rb"\s*(\d{1,18})\s+(\d{1,18})(?:\s+([01]{1,3})(?:\s+(\d{1,2}))?)?\s*$")
 WHOLE = re.compile(rb"[0-9]{1,18}")

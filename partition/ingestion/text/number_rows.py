@@ -11,8 +11,7 @@ from csaw.partition.ingestion.columns import named_ends
 from csaw.partition.ingestion.text import numbers, plain
 from csaw.partition.ingestion.text import text as parser
 from csaw.partition.ingestion.text.cells import WORD, empty_cell, refuse_comma, row_shown
-from csaw.partition.ingestion.text.pieces import Bounds, Piece
-from csaw.partition.ingestion.text.records import Record
+from csaw.partition.ingestion.text.pieces import Bounds, Piece, Record
 from csaw.partition.ingestion.text.shape import Shape
 from csaw.partition.ingestion.text.values import not_of_column, values_of
 

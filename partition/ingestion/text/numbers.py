@@ -3,7 +3,7 @@
 import numpy as np
 
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.graph.weight_range import FLOAT32_END, FLOAT32_NOTHING, LEAST_DOUBLE
+from csaw.partition.graph.given_arrays import FLOAT32_END, FLOAT32_NOTHING, LEAST_DOUBLE
 
 GOOD, COLUMNS, NOT_A_NUMBER, TOO_LARGE, BAD_WEIGHT, EMPTY, QUOTE = range(7)
 TENS = np.array([10.0**k for k in range(23)])

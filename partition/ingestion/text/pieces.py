@@ -1,13 +1,101 @@
 """Rows of edges on their way into a store: in pieces, of files or of anything else."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from csaw.partition.ingestion.text.records import Record
 from csaw.partition.ingestion.text.shape import Shape
 from csaw.partition.ingestion.text.word_cells import Cells
+
+# Text that several processes read: the span of a file that each keeps to, and what it has to say of it.
+
+COUNTED = ("comments", "blank", "edges", "skipped")
+NOTHING_READ = {"lines": 0} | dict.fromkeys(COUNTED, 0)
+
+
+class Span(NamedTuple):
+    """Bytes of a file to whose lines a reader keeps; ``end`` None is that of the file.
+
+    ``lines``: those before it, where they are known.
+    """
+
+    begin: int = 0
+    end: int | None = None
+    lines: int = 0
+
+
+WHOLE = Span()
+
+
+class Found(NamedTuple):
+    """How often something was found, and the line of the first; 0 where there is none."""
+
+    times: int = 0
+    line: int = 0
+
+    def at(self, line: int, times: int = 1) -> Self:
+        """It was found again, so often, first in this line."""
+        return type(self)(self.times + times, self.line or line)
+
+    def then(self, other: "Found", before: int) -> Self:
+        """Add what was found in the span behind, whose lines count from behind ``before`` lines."""
+        return self.at(before + other.line, other.times) if other.times else self
+
+
+@dataclass
+class Record:
+    """The counts of a reader, and what it has found odd, for the report and warnings.
+
+    ``first``: the first edge of numbers; ``largest``: the largest id behind it;
+    ``bad_weights``: that no store takes; ``like_rows``: comments that look like rows; ``respelled``: ids that a number
+    is not written with, of which ``spelling`` is the first. Of lists, ``vertices``: how many there are, and ``sums``
+    over the edges of METIS in both directions.
+    """
+
+    counts: dict[str, int]
+    first: tuple[int, int] | None = None
+    largest: int = -1
+    bad_weights: Found = field(default_factory=Found)
+    like_rows: Found = field(default_factory=Found)
+    respelled: Found = field(default_factory=Found)
+    spelling: str = ""
+    vertices: int = 0
+    sums: tuple[int, int] = (0, 0)
+
+
+class Recorded:
+    """Rows of a file whose spans other processes have read: ``add`` their records in order, then it can be ended."""
+
+    said: Record
+    continued = False  # whether a record was added
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Numbers of lines by what they are."""
+        return self.said.counts
+
+    def record(self) -> Record:
+        """Return the record of the rows that were read."""
+        return self.said
+
+    def add(self, record: Record) -> None:
+        """Take over the record of the next span, whose lines count from its begin."""
+        said = self.said
+        before = said.counts["lines"] if self.continued else 0
+        behind = record.first if said.first and record.first else ()
+        self.continued, said.first = True, said.first or record.first
+        said.largest = max(said.largest, record.largest, *behind)
+        said.bad_weights = said.bad_weights.then(record.bad_weights, before)
+        said.like_rows = said.like_rows.then(record.like_rows, before)
+        said.respelled, said.spelling = said.respelled.then(record.respelled, before), said.spelling or record.spelling
+        said.vertices += record.vertices
+        said.sums = ((said.sums[0] + record.sums[0]) % 2**64, (said.sums[1] + record.sums[1]) % 2**64)
+        said.counts["lines"] = before + record.counts["lines"]
+        for name in COUNTED:
+            said.counts[name] += record.counts[name]
+
 
 Ends = np.ndarray | Cells | list[bytes]
 """Ids of one end of some rows: integers, or words."""

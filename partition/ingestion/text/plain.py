@@ -8,7 +8,7 @@ from llvmlite import ir
 from numba.extending import intrinsic
 
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.eight_bytes import eight_bytes
+from csaw.partition.base.kernel_tools import eight_bytes
 from csaw.partition.ingestion.text.numbers import GOOD, TENS, is_space, is_weight, parse_weight
 
 COUNTS = 14  # numbers that a parser gives about a block

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
 from csaw.partition.errors import FormatError
-from csaw.partition.ingestion.text.cells import NUMBER, cells, is_blank, row_shown
-from csaw.partition.ingestion.text.head import Line
+from csaw.partition.ingestion.text.cells import NUMBER, Line, cells, is_blank, row_shown
 
 
 class RowCheck(Protocol):

@@ -15,11 +15,9 @@ from csaw.partition.ingestion.text.doubts import are_counts, is_size_line, size_
 from csaw.partition.ingestion.text.list_rows import ListRows
 from csaw.partition.ingestion.text.members import Unpackers
 from csaw.partition.ingestion.text.number_rows import NumberRows
-from csaw.partition.ingestion.text.pieces import Piece
-from csaw.partition.ingestion.text.records import NOTHING_READ, WHOLE, Record, Recorded, Span
+from csaw.partition.ingestion.text.pieces import NOTHING_READ, WHOLE, Piece, Record, Recorded, Span
 from csaw.partition.ingestion.text.row_checks import sifted
-from csaw.partition.ingestion.text.said import text_read_as
-from csaw.partition.ingestion.text.shape import ADJACENCY, METIS
+from csaw.partition.ingestion.text.shape import ADJACENCY, METIS, text_read_as
 from csaw.partition.ingestion.text.sniff import sniff
 from csaw.partition.ingestion.text.word_rows import WordRows
 

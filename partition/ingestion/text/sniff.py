@@ -1,23 +1,205 @@
 """Finding the format of a text file from its first lines: what it is, or its separator, columns, header and ids."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from csaw.partition.errors import OptionError
-from csaw.partition.ingestion.columns import Columns, choose
+from csaw.partition.errors import FormatError, OptionError
+from csaw.partition.ingestion.columns import Columns, choose, named_ends, notes, plain
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text import metis
 from csaw.partition.ingestion.text.adjacency import adjacency_of
-from csaw.partition.ingestion.text.described import describe
-from csaw.partition.ingestion.text.foreign import LOOKED_AT, refuse_foreign, refuse_unreadable
-from csaw.partition.ingestion.text.foreign_rows import refuse_foreign_rows, refuse_lettered_rows
-from csaw.partition.ingestion.text.head import Head, Line
+from csaw.partition.ingestion.text.cells import (
+    NUMBER,
+    Head,
+    Layout,
+    Line,
+    cells_of_header,
+    laid_out,
+    row_shown,
+    text_of,
+)
+from csaw.partition.ingestion.text.doubts import like_lists, look_twice
+from csaw.partition.ingestion.text.foreign import (
+    LOOKED_AT,
+    refuse_foreign,
+    refuse_foreign_rows,
+    refuse_lettered_rows,
+    refuse_unreadable,
+)
 from csaw.partition.ingestion.text.konect import see_konect
 from csaw.partition.ingestion.text.matrix_market import MatrixMarket, matrix_market
-from csaw.partition.ingestion.text.row_checks import arrow_between
-from csaw.partition.ingestion.text.separators import laid_out
+from csaw.partition.ingestion.text.row_checks import HeaderAgain, arrow_between
 from csaw.partition.ingestion.text.shape import ADJACENCY, MATRIX_MARKET, METIS, Shape
+
+# Describing rows of edges by the first of them: their header, columns, and type of ids.
+
+SIZES = re.compile(rb"\s*\d+[\s,;]+\d+[\s,;]+\d+\s*$")
+MOST_UNEQUAL = 4  # rows of which one may have another number of cells
+MOST_UNEQUAL_LISTS = 16  # the same, where rows of three numbers may be sets of vertices, too
+
+
+def describe(name: str, layout: Layout, comment: bytes, shape: Shape, options: IngestOptions) -> None:
+    """Add the header, the columns and their number to ``shape``."""
+    first, rows, wishes = layout.lines[0], layout.rows, options.wishes
+    names = None
+    if is_header(name, layout, shape.is_own, options):
+        names, rows = text_of(cells_of_header(first, rows)), rows[1:]
+        shape.header_line = first.text.decode("utf-8", "replace").strip()
+        shape.skip, shape.skip_lines, shape.empty = first.end, first.number, not rows
+        if layout.strings:
+            shape.checks += (HeaderAgain(first.text.strip().lower()),)
+    columns = _columns(name, layout, len(layout.rows) - len(rows), options) if rows else len(names or ())
+    shape.strings, shape.separator = layout.strings, layout.separator
+    if names is None:
+        names = names_in_comment(comment, layout.separator, columns)
+    elif len(names) != columns and not (wishes.source and wishes.target and not wishes.names):
+        raise FormatError(
+            f"{name}:{first.number}: the header has {len(names)} names, the rows under it have {columns} "
+            "columns; say which are the ends "
+            f"with --source-column and --target-column, by number from 1"
+        )
+    where = f"{name}:{first.number}"
+    shape.read = choose(where, names if names is None or len(names) == columns else None, columns, wishes)
+    shape.columns = 0 if options.weight_column == "none" else columns
+    if shape.header_line is not None and names and not wishes.names and named_ends(names) is None:
+        refuse_digits(where, names, shape)
+    shape.names = names if names is not None and len(names) == columns else None
+    if options.format == "auto":
+        look_twice(where, layout, rows, comment, shape, options)
+    if shape.names is not None:
+        shape.warnings += notes(shape.names, shape.read, wishes)
+    elif columns - len(shape.further) > 3 and options.weight_column == "auto":
+        raise FormatError(
+            f"{where}: expected 2 or 3 columns, found {columns}; say which holds weights with "
+            "--weight-column N, or none; pass --format adjacency if each row has a vertex and its neighbors"
+        )
+
+
+def _columns(name: str, layout: Layout, skip: int, options: IngestOptions) -> int:
+    """The number of cells of each row.
+
+    FormatError for the first row with another number, unless malformed rows are skipped.
+    """
+    lines, sizes = layout.lines[skip:], [len(row) for row in layout.rows[skip:]]
+    columns = sizes[0] if options.on_error == "stop" else _usual(sizes)
+    other = next((k for k, size in enumerate(sizes) if size != columns), None)
+    if other is not None and options.on_error == "stop" and options.weight_column != "none":
+        raise _unequal(name, lines, layout.rows[skip:], other)
+    if columns < 2 and other is None:
+        raise FormatError(
+            f"{name}:{lines[0].number}: expected 'source target [weight]' between blanks, tabs, commas or "
+            "semicolons, found one column: "
+            f"{row_shown(lines[0].text)}"
+        )
+    return columns
+
+
+def _usual(sizes: list[int]) -> int:
+    """The number of cells that most rows have, of equally frequent ones the first; one cell is no edge."""
+    return Counter([size for size in sizes if size > 1] or sizes).most_common(1)[0][0]
+
+
+def _unequal(name: str, lines: list[Line], rows: list[list[bytes]], other: int) -> FormatError:
+    first, odd, sizes = lines[0], lines[other], [len(row) for row in rows]
+    if all(len(row) > 1 and row[1] == b"%d" % (len(row) - 2) for row in rows):
+        return FormatError(
+            f"{name}:{first.number}: expected an edge, found a vertex, the number of its neighbors, and these: "
+            f"{row_shown(first.text)}; read them without the second: awk '{{$2=\"\"}} 1' FILE | csaw partition - "
+            "OUT --format adjacency"
+        )
+    if other == 1 and len(sizes) > 2 and len(set(sizes[1:])) == 1:
+        matrix = ", --format matrix-market if it is 'rows columns entries'" if SIZES.match(first.text) else ""
+        lists = ", --format adjacency if each row has a vertex and its neighbors"
+        return FormatError(
+            f"{name}:{first.number}: expected {sizes[1]} columns as in the rows that follow, found "
+            f"{sizes[0]}: {row_shown(first.text)}; if it holds counts "
+            f"or a title, pass --skip-lines {first.number}{matrix}{lists}"
+        )
+    usual = _usual(sizes)
+    counted = sizes[0] == 2 and rows[0][0] == b"%d" % (len(rows) - 1)  # of METIS, and of its hypergraphs
+    sets = usual == 3 and all(cell.isdigit() for row in rows for cell in row)
+    most = MOST_UNEQUAL_LISTS if sets else MOST_UNEQUAL
+    few = (
+        not counted
+        and not like_lists(rows)
+        and 1 < usual < 4
+        and max(sizes) <= usual + 2
+        and most * sizes.count(usual) >= (most - 1) * len(sizes)
+    )
+    skip = f"--on-error skip to keep only rows of {usual} columns, or " if few else ""
+    return FormatError(
+        f"{name}:{odd.number}: expected {sizes[0]} columns as in line {first.number}, found "
+        f"{sizes[other]}: {row_shown(odd.text)}; an edge list has one edge in each row; pass {skip}--format adjacency "
+        "if each row has a vertex and its neighbors, --format metis if the first has counts"
+    )
+
+
+# Telling a header from a row of edges, and finding the names of columns in it or in a comment.
+
+
+def is_header(name: str, layout: Layout, is_own: bool, options: IngestOptions) -> bool:
+    """Whether the first row holds column names: known names, names that options ask for, or words above numbers.
+
+    Where csaw wrote the file, words are vertices. FormatError for names that stand among the rows, too.
+    """
+    first, rest = layout.rows[0], layout.rows[1:]
+    names = text_of(first)
+    if {plain(name) for name in names} & {plain(name) for name in options.wishes.names}:
+        return True
+    if layout.strings and is_own:
+        return False
+    if ends := named_ends(names):
+        below = {cell for row in rest for cell in row}
+        if not (layout.strings and below & {first[end] for end in ends}):
+            return True
+        if first in rest and options.format == "auto":
+            line = layout.lines[1 + rest.index(first)]
+            raise FormatError(
+                f"{name}:{line.number}: the first row, {row_shown(line.text)}, stands here again: remove it if it is a "
+                "header, as where files are joined; pass --format edges if both are edges"
+            )
+        beside = [k for k in range(len(first)) if k not in ends]
+        return any(_is_above_numbers(first, rest, k) for k in beside)  # otherwise vertices are called u and v
+    if not rest:
+        return False
+    if not first[0] and len(first) > 2:  # the name of an index, which is empty
+        return all(row[0] for row in rest)
+    if any(all(map(NUMBER.fullmatch, cell.split())) for cell in first):
+        return False
+    above = range(2 if options.ids == "string" else 0, len(first))
+    return any(_is_above_numbers(first, rest, k) for k in above)
+
+
+def _is_above_numbers(first: list[bytes], rest: list[list[bytes]], k: int) -> bool:
+    """Whether column ``k`` has a word in the first row, and numbers in all that follow."""
+    return not NUMBER.fullmatch(first[k]) and all(len(row) > k and NUMBER.fullmatch(row[k]) for row in rest)
+
+
+def names_in_comment(comment: bytes, separator: bytes | None, columns: int) -> list[str] | None:
+    """The names in the last comment before the rows, if they name both ends and are as many as the columns.
+
+    Otherwise None.
+    """
+    line = comment.strip().lstrip(b"#% \t")
+    cuts: Iterator[list[bytes]] = (line.split(by) for by in (separator, None, b",") if line)
+    named = (text_of([cell.strip(b' "') for cell in cut]) for cut in cuts if len(cut) == columns)
+    return next((names for names in named if named_ends(names)), None)
+
+
+def refuse_digits(where: str, names: list[str], shape: Shape) -> None:
+    """Raise FormatError for a header of unknown names in which the name of an end begins with a digit: 0x1 may be a
+    vertex.
+    """
+    ends = names[shape.read.source : shape.read.source + 1] + names[shape.read.target : shape.read.target + 1]
+    if names[0] and any(name[:1].isdigit() for name in ends):
+        raise FormatError(
+            f"{where}: expected an edge or a header of words, found "
+            f"{row_shown(str(shape.header_line).encode())}, which may be either; pass "
+            f"--ids string if it is an edge, --skip-lines {shape.skip_lines} if it is a header"
+        )
+
 
 SNAP_COUNTS = re.compile(rb"Nodes:\s*(\d{1,18})\s+Edges:\s*(\d{1,18})")
 

@@ -11,14 +11,12 @@ from csaw.partition.base.parallel import Crew
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import FormatError, MissingDependencyError, OptionError, StoreError
 from csaw.partition.graph.edge_columns import EdgeColumn
-from csaw.partition.graph.weight_range import are_weights
+from csaw.partition.graph.given_arrays import are_weights
 from csaw.partition.ingestion.columns import Columns, choose
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.number_rows import raised
-from csaw.partition.ingestion.text.pieces import Piece
-from csaw.partition.ingestion.text.records import NOTHING_READ, WHOLE, Record, Recorded, Span
-from csaw.partition.ingestion.text.said import NO_ROWS, direction_of, roles
-from csaw.partition.ingestion.text.shape import Shape
+from csaw.partition.ingestion.text.pieces import NOTHING_READ, WHOLE, Piece, Record, Recorded, Span
+from csaw.partition.ingestion.text.shape import NO_ROWS, Shape, direction_of, roles
 from csaw.partition.ingestion.time_column import TimeColumn
 
 if TYPE_CHECKING:
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 from typing import TYPE_CHECKING
 
 from csaw.partition.graph.edge_columns import TIME
-from csaw.partition.ingestion.text.times import times_in
+from csaw.partition.ingestion.text.values import times_in
 from csaw.partition.ingestion.time_column import BY_UNIT, rescaled, time_of_decimal, times_of_floats
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from helpers.stats import assert_drawn_from
 
 from csaw.cli.commands.verify import verify as command
 from csaw.engine import execute, open_samples, prepare, sample
-from csaw.engine.batches.clusters import ClusterSets
-from csaw.engine.runs.virtual_writer import commit_virtual
+from csaw.engine.batches.induced import ClusterSets
+from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.sources.sources import Sources
 from csaw.partition import write_graph
 from csaw.partition.errors import OptionError, StoreError

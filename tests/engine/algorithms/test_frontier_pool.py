@@ -15,7 +15,7 @@ from helpers.stats import assert_drawn_from
 from csaw.engine import sample
 from csaw.engine.runs import base_instances
 from csaw.engine.stores.verify import verify
-from csaw.engine.verify import frontier_pools
+from csaw.engine.verify import entries
 from csaw.partition.errors import CsawError
 
 LAW = """
@@ -205,7 +205,7 @@ RACE, DRAW = "neg_log(word) / bias", "biases[e])\n        total"
 )
 def test_verify_finds_frontiers_that_ignore_the_bias(tmp_path, store, mine, monkeypatch, name, right, wrong):
     with monkeypatch.context() as during:
-        plant(during, "frontiers.py", right, wrong)
+        plant(during, "pools.py", right, wrong)
         sample(store, tmp_path / "s.zarr", f"{mine}:{name}", seed=3, device="cpu")
     report = verify(tmp_path / "s.zarr", algo=f"{mine}:{name}")
     assert "depths" in [check.name for check in report.checks if not check.ok]
@@ -215,7 +215,7 @@ def test_verify_finds_frontiers_that_ignore_the_bias(tmp_path, store, mine, monk
 def test_verify_judges_the_law_of_what_is_selected(tmp_path, store, mine, monkeypatch, name):
     """Even if both sides ignored the bias, so that they agree on each frontier, the law would tell."""
     algo = f"{mine}:{name}"
-    chosen = frontier_pools.FrontierPools._chosen
+    chosen = entries.FrontierPools._chosen
 
     def equally(self, instance, depth, pool, biases):
         return chosen(self, instance, depth, pool, [float(bias > 0.0) for bias in biases])
@@ -223,12 +223,12 @@ def test_verify_judges_the_law_of_what_is_selected(tmp_path, store, mine, monkey
     with monkeypatch.context() as during:
         plant(
             during,
-            "frontiers.py",
+            "pools.py",
             "bias >= 0.0 and bias < np.inf:\n        return bias",
             "True:\n        return 1.0 if bias > 0.0 else 0.0",
         )
         sample(store, tmp_path / "s.zarr", algo, seed=3, device="cpu", instances=400)
-    monkeypatch.setattr(frontier_pools.FrontierPools, "_chosen", equally)
+    monkeypatch.setattr(entries.FrontierPools, "_chosen", equally)
     failed = {check.name for check in verify(tmp_path / "s.zarr", algo=algo).checks if not check.ok}
     assert failed
     assert failed <= {

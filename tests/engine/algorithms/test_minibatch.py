@@ -13,7 +13,7 @@ from csaw.engine.batches import minibatches
 from csaw.engine.cpu.backend import CpuBackend
 from csaw.engine.draws.random import words
 from csaw.engine.plan.batch_kind import BatchKind
-from csaw.engine.runs.virtual_writer import commit_virtual
+from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.samples.layouts import LAYOUTS
 from csaw.engine.sources.shuffled import SHUFFLE_SLOT
 from csaw.engine.sources.sources import Sources

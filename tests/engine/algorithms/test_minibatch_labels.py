@@ -10,8 +10,7 @@ from csaw.engine import draw_batches, execute, open_samples, prepare, sample, st
 from csaw.engine.batches import minibatches
 from csaw.engine.cpu.backend import CpuBackend
 from csaw.engine.plan.batch_kind import BatchKind
-from csaw.engine.runs.virtual import open_virtual
-from csaw.engine.runs.virtual_writer import commit_virtual
+from csaw.engine.runs.virtual import commit_virtual, open_virtual
 from csaw.engine.stores.export import export
 from csaw.engine.stores.verify import verify
 from csaw.partition import write_graph

@@ -9,7 +9,7 @@ from helpers.graphs import SQUARE, arrays_of, random_store, rows_of, store_of
 from helpers.invariance import assert_same
 from helpers.stats import assert_drawn_from
 
-from csaw.engine.cpu.batches.rounds import UnlimitedWalks
+from csaw.engine.cpu.batches.walks import UnlimitedWalks
 from csaw.engine.stores.verify import verify
 from csaw.partition.errors import OptionError
 

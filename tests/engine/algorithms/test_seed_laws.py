@@ -9,11 +9,11 @@ from helpers.invariance import assert_request_decides, assert_same
 from helpers.stats import assert_drawn_from
 
 from csaw.engine import open_samples, prepare, sample
-from csaw.engine.runs.virtual_writer import commit_virtual
-from csaw.engine.sources import drawn_seeds, shuffled
-from csaw.engine.sources.drawn_seeds import chances
+from csaw.engine.runs.virtual import commit_virtual
+from csaw.engine.sources import seeds, shuffled
+from csaw.engine.sources.seeds import chances
 from csaw.engine.stores.verify import verify
-from csaw.engine.verify.drawn_seeds import least_variance
+from csaw.engine.verify.batches import least_variance
 from csaw.partition.errors import OptionError
 
 SIZE = 8
@@ -127,7 +127,7 @@ def in_pairs(seed, batch, chance):
 
 shuffled_positions = shuffled.draw_positions
 FAULTS = {
-    "probabilities": (drawn_seeds, "chances", as_if_equal),
+    "probabilities": (seeds, "chances", as_if_equal),
     "seeds, law": (
         shuffled,
         "draw_positions",

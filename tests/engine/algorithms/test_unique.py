@@ -10,8 +10,8 @@ from helpers.graphs import arrays_of, random_store, rows_of, store_of
 from helpers.invariance import assert_request_decides, assert_same
 from helpers.stats import assert_drawn_from
 
-from csaw.engine.batches import unique
-from csaw.engine.batches.unique import Unique
+from csaw.engine.batches import collective
+from csaw.engine.batches.collective import Unique
 from csaw.engine.stores.verify import verify
 from csaw.partition.errors import OptionError
 
@@ -123,7 +123,7 @@ def test_fires_may_light_different_vertices(tmp_path):
 
 
 FAULTS = {
-    "unique": lambda patch: patch.setattr(unique, "rank", lambda xp, values: xp.zeros(values.size, np.int64)),
+    "unique": lambda patch: patch.setattr(collective, "rank", lambda xp, values: xp.zeros(values.size, np.int64)),
     "top-up": lambda patch: patch.setattr(Unique, "_possible", once),
     "neighbors": lambda patch: patch.setattr(Unique, "_possible", backwards),
 }
@@ -132,8 +132,8 @@ possible = Unique._possible
 
 def once(self, local, owner, dst):
     """The first edges of each owner, without those that lead to a vertex again: nothing is drawn in their place."""
-    first = np.flatnonzero(unique.rank(np, owner) < self.room[owner])
-    return first[unique.rank(np, local[first] * self.backend.store.vertices + dst[first]) == 0]
+    first = np.flatnonzero(collective.rank(np, owner) < self.room[owner])
+    return first[collective.rank(np, local[first] * self.backend.store.vertices + dst[first]) == 0]
 
 
 def backwards(self, local, owner, dst):

@@ -17,10 +17,10 @@ from csaw.engine import sample as draw
 from csaw.engine.algorithms.ppr import Ppr
 from csaw.engine.api import registry
 from csaw.engine.api.termination import may_end
-from csaw.engine.cpu.batches.rounds import UnlimitedWalks
+from csaw.engine.cpu.batches.walks import UnlimitedWalks
 from csaw.engine.plan import planning
 from csaw.engine.runs.draw import draw_batches
-from csaw.engine.runs.virtual_writer import commit_virtual
+from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.stores.export import export
 from csaw.engine.stores.verify import verify

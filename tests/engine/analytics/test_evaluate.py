@@ -12,10 +12,9 @@ from csaw.engine import open_samples, sample
 from csaw.engine.analytics import measure
 from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork
 from csaw.engine.analytics.evaluation import distances, profiles, sampled
-from csaw.engine.analytics.evaluation.chosen import chosen
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
 from csaw.engine.analytics.evaluation.measuring import Measuring
-from csaw.engine.analytics.evaluation.options import EvaluateOptions
+from csaw.engine.analytics.evaluation.options import EvaluateOptions, chosen
 from csaw.engine.analytics.evaluation.visits import distribution, gelman_rubin
 from csaw.engine.analytics.measure import Column, Curve, Distribution, Number, find
 from csaw.engine.analytics.measures.degree import Degree

@@ -25,9 +25,8 @@ import csaw
 from csaw.cli.commands.evaluate import evaluate as command
 from csaw.engine import sample
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.evaluation.chosen import chosen
 from csaw.engine.analytics.evaluation.evaluate import evaluate
-from csaw.engine.analytics.evaluation.options import EvaluateOptions
+from csaw.engine.analytics.evaluation.options import EvaluateOptions, chosen
 from csaw.engine.measure import Measure, option
 from csaw.partition.errors import CsawError, OptionError
 

@@ -11,7 +11,7 @@ from helpers.limits import within
 
 from csaw.engine import prepare, sample
 from csaw.engine.api import registry
-from csaw.engine.api.plain_hooks import plain_hook
+from csaw.engine.api.law import plain_hook
 from csaw.engine.stores.verify import verify
 from csaw.partition.errors import CsawError, OptionError
 

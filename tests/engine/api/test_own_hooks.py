@@ -458,7 +458,7 @@ def test_a_name_means_in_each_function_what_it_means_there(tmp_path, monkeypatch
         "K = 50\n\ndef bias(x):\n    return K * x\n\ndef factory(k):\n    def made(x):\n        return x * k\n"
         "    return made\n"
     )
-    (tmp_path / "several.py").write_text(SEVERAL)
+    (tmp_path / "readers.py").write_text(SEVERAL)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "mine", raising=False)
     store = store_of(tmp_path / "g.zarr", [(0, 1, 1), (0, 2, 1)], directed=False)

@@ -17,7 +17,7 @@ from csaw.engine.bench import baseline, files, graphs, plot_panels, plots, repor
 from csaw.engine.bench.bench_row import MACHINE, exceeded, limits_text, share_text
 from csaw.engine.bench.shares import MOVING
 from csaw.partition.base import plot_style
-from csaw.partition.base.sizes import short
+from csaw.partition.base.quoting import short
 from csaw.partition.errors import FormatError
 
 DOCS = Path(__file__).parents[3] / "docs" / "contributing" / "benchmarks.md"

@@ -22,12 +22,12 @@ from helpers.machine import need_system
 from helpers.small_samples import files_of
 
 from csaw.engine import prepare, sample
-from csaw.engine.cluster import attendance, dask_run
+from csaw.engine.cluster import dask_executor, dask_run
 from csaw.engine.cluster.clusters import Cluster
 from csaw.engine.cluster.dask_run import plan_on_cluster, sample_on_cluster
 from csaw.engine.cluster.recipe import Recipe
 from csaw.engine.runs.job import manifest, stored_as
-from csaw.engine.runs.virtual_writer import commit_virtual
+from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.samples.writer import SampleWriter
 from csaw.partition import errors, write_graph
 
@@ -195,7 +195,7 @@ class Killer(threading.Thread):
         """Wait for both workers. False: the end came first."""
         since = time.monotonic()
         while self.workers() < 2 and not self.stop.wait(0.05):
-            if time.monotonic() - since > attendance.REPLACE_SECONDS:
+            if time.monotonic() - since > dask_executor.REPLACE_SECONDS:
                 since = time.monotonic()
                 self.client.cluster.scale(self.workers())
                 self.client.cluster.scale(2)

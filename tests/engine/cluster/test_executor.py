@@ -10,8 +10,7 @@ from csaw.engine.cluster import dask_run
 from csaw.engine.cluster.clusters import Cluster
 from csaw.engine.cluster.dask_run import Tasks, plans_on, recipe_of
 from csaw.engine.cluster.drawer import Drawing
-from csaw.engine.cluster.executor import Member, member_of, seat
-from csaw.engine.cluster.task_map import Spread
+from csaw.engine.cluster.executor import Member, Spread, member_of, seat
 from csaw.engine.runs.job import manifest, stored_as
 from csaw.engine.samples.writer import SampleWriter
 from csaw.partition.errors import ClusterError, OptionError

@@ -20,11 +20,10 @@ from csaw.engine.cluster.shards import Shard, draw_shard, seal_sample
 from csaw.engine.runs.job import manifest, stored_as
 from csaw.engine.samples import files
 from csaw.engine.samples.group_writer import GroupWriter
-from csaw.engine.samples.shared import SharedWriter, named
-from csaw.engine.samples.writer import SampleWriter
+from csaw.engine.samples.writer import SampleWriter, SharedWriter, named
 from csaw.engine.stores import open_samples
-from csaw.partition.arrays import lease
-from csaw.partition.arrays.lock import Lock
+from csaw.partition.arrays import locks
+from csaw.partition.arrays.locks import Lock
 from csaw.partition.errors import OptionError, StoreError
 
 FAMILIES = {
@@ -160,7 +159,7 @@ def test_shards_leave_out_dead_ends_that_one_of_them_could_not_report(tmp_path, 
 
 
 def test_shards_at_the_same_time_seal_once(tmp_path, graph, monkeypatch):
-    monkeypatch.setattr(lease, "BEAT_SECONDS", 0.05)
+    monkeypatch.setattr(locks, "BEAT_SECONDS", 0.05)
     sample(graph, tmp_path / "alone", "forest-fire", instances=60)
     groups = -(-60 // prepare(graph, "forest-fire", instances=60).plan.request.group_size)
     for round_, shards in enumerate((2, groups, groups + 9)):  # some of the last ones have nothing to draw
@@ -255,7 +254,7 @@ def test_seal_refuses_another_graph_and_what_is_no_sample(tmp_path, graph, monke
 
 
 def test_a_sealer_that_was_killed_is_succeeded(tmp_path, graph, monkeypatch):
-    monkeypatch.setattr(lease, "STALE_SECONDS", 0.5)
+    monkeypatch.setattr(locks, "STALE_SECONDS", 0.5)
     sample(graph, tmp_path / "alone", "deepwalk", **WALKS)
     unsealed(graph, tmp_path / "s", monkeypatch)
     (tmp_path / ".s.csaw-sealing").mkdir()
@@ -266,9 +265,9 @@ def test_a_sealer_that_was_killed_is_succeeded(tmp_path, graph, monkeypatch):
 
 
 def test_a_living_sealer_is_left_alone(tmp_path, graph, monkeypatch):
-    monkeypatch.setattr(lease, "BEAT_SECONDS", 0.05)
+    monkeypatch.setattr(locks, "BEAT_SECONDS", 0.05)
     unsealed(graph, tmp_path / "s", monkeypatch)
-    with lease.Lease(tmp_path / ".s.csaw-sealing") as held:
+    with locks.Lease(tmp_path / ".s.csaw-sealing") as held:
         assert draw(graph, tmp_path / "s", "0/2")["resumed"] == "another process seals the sample"
         assert held.held
     assert not (tmp_path / "s").exists()
@@ -276,12 +275,12 @@ def test_a_living_sealer_is_left_alone(tmp_path, graph, monkeypatch):
 
 
 def test_of_several_that_take_over_a_lease_one_gets_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(lease, "STALE_SECONDS", 0.3)
-    monkeypatch.setattr(lease, "BEAT_SECONDS", 0.05)
+    monkeypatch.setattr(locks, "STALE_SECONDS", 0.3)
+    monkeypatch.setattr(locks, "BEAT_SECONDS", 0.05)
     (tmp_path / "lease").mkdir()
     (tmp_path / "lease" / "beat").write_text("node7 123 abc 4\n")
     got = []
-    threads = [threading.Thread(target=lambda: got.append(lease.take(tmp_path / "lease"))) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: got.append(locks.take(tmp_path / "lease"))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -367,11 +366,11 @@ def test_groups_are_named_in_ranges():
 
 
 def test_a_lease_shows_that_its_owner_lives(tmp_path, monkeypatch):
-    monkeypatch.setattr(lease, "BEAT_SECONDS", 0.02)
-    with lease.Lease(tmp_path / "lease"):
+    monkeypatch.setattr(locks, "BEAT_SECONDS", 0.02)
+    with locks.Lease(tmp_path / "lease"):
         seen, end = (tmp_path / "lease" / "beat").read_text(), time.monotonic() + 20
         while (tmp_path / "lease" / "beat").read_text() == seen:
             assert time.monotonic() < end
             time.sleep(0.01)
-        assert lease.take(tmp_path / "lease") is None
+        assert locks.take(tmp_path / "lease") is None
     assert not (tmp_path / "lease").exists()

@@ -6,7 +6,7 @@ import numpy as np
 from helpers.machine import need_system
 
 from csaw.engine.cpu.graph import Slots
-from csaw.engine.cpu.reserved import HUGE, PAGE, Reserved
+from csaw.engine.cpu.places import HUGE, PAGE, Reserved
 
 PAGES = Path("/proc/self/pagemap")
 EDGES, PARTS, MOST = 1_000_000, 12, 400_000

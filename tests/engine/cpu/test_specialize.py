@@ -11,8 +11,7 @@ from csaw.engine.algorithms.neighbor import Neighbor
 from csaw.engine.algorithms.temporal import Temporal
 from csaw.engine.api.hooks import Hook
 from csaw.engine.cpu.specialize import FILES, Kernels, _body, _parsed, names_of
-from csaw.engine.schedule.specialization import WEIGHT
-from csaw.engine.schedule.time_rules import OFF, neighbor_constants, time_constants
+from csaw.engine.schedule.specialization import OFF, WEIGHT, neighbor_constants, time_constants
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER
 
 FUNCTIONS, CONSTANTS = _parsed(tuple(map(_body, FILES)))

@@ -22,7 +22,7 @@ from helpers.temporal import RECENT, TIED, events_store
 
 from csaw.engine import prepare
 from csaw.engine.analytics.cuda import typed_rounds
-from csaw.engine.analytics.evaluation.chosen import kind_of
+from csaw.engine.analytics.evaluation.options import kind_of
 from csaw.engine.analytics.own_hooks import numbers
 from csaw.engine.api import hooks, registry
 from csaw.engine.bench import KERNELS

@@ -11,7 +11,7 @@ from helpers.machine import need_program
 from helpers.stats import assert_drawn_from
 
 import csaw.engine
-from csaw.engine.cpu.kernels import by_time, envelope_trials, envelopes
+from csaw.engine.cpu.kernels import by_time, envelopes
 from csaw.engine.draws.portable import halved
 from csaw.partition.base.compile import njit
 
@@ -74,11 +74,11 @@ def drawn_here(envelope, scale, words, times, numbers, taken):
 def drawn_of_lanes(envelopes_of, sizes, words, numbers, halvings):
     """Numbers of a group of lanes, a draw each."""
     lanes = sizes.size
-    state, room = np.full(by_time.FIELDS, -1, np.int64), np.zeros((2, envelope_trials.LEVELS * lanes), np.uint64)
+    state, room = np.full(by_time.FIELDS, -1, np.int64), np.zeros((2, envelopes.LEVELS * lanes), np.uint64)
     for j in range(lanes):
         state[by_time.L_ENVELOPE + j], state[by_time.L_LOW + j] = np.int64(envelopes_of[j]), 0
         state[by_time.L_HIGH + j], state[by_time.L_WORD + j] = sizes[j], np.int64(words[j])
-    envelope_trials.number_lanes(lanes, state, room[0], room[1])
+    envelopes.number_lanes(lanes, state, room[0], room[1])
     for j in range(lanes):
         numbers[j], halvings[j] = state[by_time.L_NUMBER + j], state[by_time.L_HALVINGS + j]
 

@@ -18,7 +18,7 @@ import csaw
 from csaw.cli.commands.export import export as command
 from csaw.engine.export import edges as edges_module
 from csaw.engine.export import kernels
-from csaw.engine.export.registry import GRAPHS, formats
+from csaw.engine.export.targets import GRAPHS, formats
 from csaw.engine.stores.export import export
 from csaw.partition import IngestOptions, ingest, open_graph, read_edge_ids, write_graph
 from csaw.partition.arrays.nodes import digest, write_group

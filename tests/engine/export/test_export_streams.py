@@ -17,7 +17,7 @@ from helpers.machine import need_package
 from helpers.small_samples import stored
 
 from csaw.cli.main import cli
-from csaw.engine.export.registry import GRAPHS, SAMPLES, formats, is_binary
+from csaw.engine.export.targets import GRAPHS, SAMPLES, formats, is_binary
 from csaw.engine.stores.export import export
 from csaw.partition.errors import OptionError, StoreError
 

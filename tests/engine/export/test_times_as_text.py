@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import csaw
-from csaw.engine.export.cells import Rows, kind_of_times
+from csaw.engine.export.tables import Rows, kind_of_times
 from csaw.partition.ingestion.time_value import text_of
 
 FORMS = {

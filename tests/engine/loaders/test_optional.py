@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from csaw.engine import loaders
-from csaw.engine.loaders.optional import needed
+from csaw.engine.loaders.tensors import needed
 from csaw.partition.errors import MissingDependencyError
 
 ENGINE = Path(__file__).parents[3] / "engine"

@@ -12,7 +12,7 @@ from helpers.rates import pin_row_bytes
 
 from csaw.engine import execute, prepare
 from csaw.engine.api import registry
-from csaw.engine.cpu.reserved import PAGE
+from csaw.engine.cpu.places import PAGE
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan.gpu_memory import owners
 from csaw.engine.plan.options import Policy, RunOptions
@@ -20,7 +20,7 @@ from csaw.engine.plan.pieces import SLOTS
 from csaw.engine.plan.planning import make_plan
 from csaw.engine.sources.sources import Sources
 from csaw.partition import write_graph
-from csaw.partition.arrays.mapped import Mapped
+from csaw.partition.arrays.loader import Mapped
 from csaw.partition.arrays.words import Words
 from csaw.partition.errors import BudgetError, StoreError
 from csaw.partition.graph.views import Split

@@ -8,7 +8,7 @@ from csaw.cli.main import cli
 from csaw.engine import prepare
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan.costs import stored_bytes
-from csaw.partition.base.sizes import parse_size
+from csaw.partition.base.quoting import parse_size
 
 GPU = Device(0, "none", "sm_90", 132, 16 << 20)
 WALK = {"walk_length": 20, "instances": 3000, "weighted": False, "seed": 3, "ids": "dense"}

@@ -14,8 +14,7 @@ from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs
 from csaw.engine.runs.backends import open_backend
 from csaw.engine.schedule.specialization import Specialization
-from csaw.engine.sources.digest import SourcesDigest
-from csaw.engine.sources.sources import Sources
+from csaw.engine.sources.sources import Sources, SourcesDigest
 
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)
 OWN = """

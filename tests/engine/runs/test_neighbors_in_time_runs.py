@@ -67,7 +67,7 @@ def test_the_request_decides(tmp_path, stores, case):
 def test_edges_that_are_listed_piece_by_piece_are_the_same(tmp_path, stores, monkeypatch, case, most):
     algo, given = CASES[case]
     expected = arrays_of(stores[0], tmp_path / "s.zarr", algo, sources=SOURCES, **given)
-    monkeypatch.setattr("csaw.engine.batches.copies_in_time.LISTED_EDGES", most)
+    monkeypatch.setattr("csaw.engine.batches.in_time.LISTED_EDGES", most)
     assert_same(expected, arrays_of(stores[1], tmp_path / "s.zarr", algo, sources=SOURCES, **given))
 
 

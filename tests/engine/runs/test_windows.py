@@ -7,7 +7,7 @@ from helpers.temporal import events_store
 import csaw
 from csaw.engine.cluster.recipe import Recipe
 from csaw.partition.errors import OptionError
-from csaw.partition.graph.windowed import Window, Windowed
+from csaw.partition.graph.views import Window, Windowed
 
 VERTICES, EDGES = 20_000, 450_000
 WALKS = {"algo": "deepwalk", "walk_length": 200, "sources": "random:8", "device": "cpu"}

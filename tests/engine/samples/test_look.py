@@ -7,7 +7,7 @@ import pytest
 from csaw.datasets.resolve import resolve
 from csaw.engine import sample
 from csaw.engine.samples import look as module
-from csaw.engine.samples.look import look
+from csaw.engine.samples.describe import look
 from csaw.engine.stores import open_samples
 
 CASES = {
@@ -85,7 +85,7 @@ def test_a_look_reads_some_instances_of_a_large_sample(tmp_path, monkeypatch):
 
 def test_nothing_is_drawn_for_a_look_at_a_virtual_sample(tmp_path):
     from csaw.engine import prepare
-    from csaw.engine.runs.virtual_writer import commit_virtual
+    from csaw.engine.runs.virtual import commit_virtual
 
     commit_virtual(prepare(resolve("karate"), device="cpu"), tmp_path / "v.zarr")
     assert look(open_samples(tmp_path / "v.zarr")) is None

@@ -16,7 +16,7 @@ from helpers.small_samples import SAID, kept_walks, python, some_walks
 from csaw.engine.samples import SampleWriter, place
 from csaw.engine.stores import open_samples
 from csaw.partition.arrays import replace
-from csaw.partition.arrays.lock import Lock
+from csaw.partition.arrays.locks import Lock
 from csaw.partition.errors import OptionError, StoreError
 
 

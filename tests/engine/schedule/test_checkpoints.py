@@ -18,7 +18,7 @@ from csaw.engine.samples import checkpoints
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.schedule import batch_loop
 from csaw.engine.schedule.batch_loop import GROWTH, KEEP_SECONDS, Pace
-from csaw.engine.schedule.group_units import Units
+from csaw.engine.schedule.workers import Units
 
 SEEDS = {"ids": np.arange(50), "y": np.arange(50) % 7}
 REQUESTS = {

@@ -17,8 +17,8 @@ from csaw.engine.cpu import runner
 from csaw.engine.plan import planning
 from csaw.engine.runs.backends import open_backend
 from csaw.engine.schedule.batch_loop import TooManyTogetherError
-from csaw.engine.schedule.group_units import Units
 from csaw.engine.schedule.targets import batches_of
+from csaw.engine.schedule.workers import Units
 from csaw.partition.errors import BudgetError
 
 HUBS, VERTICES = 30, 3000

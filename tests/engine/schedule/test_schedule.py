@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from csaw.engine.plan.options import Policy
-from csaw.engine.schedule.schedule import Schedule
-from csaw.engine.schedule.waiting import rows_of
+from csaw.engine.schedule.schedule import Schedule, rows_of
 
 
 class CountingGraph:

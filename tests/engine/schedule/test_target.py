@@ -19,7 +19,7 @@ from csaw.engine.api.algorithm import PLANNED_HOPS
 from csaw.engine.draws.random import words
 from csaw.engine.plan.target import number_of
 from csaw.engine.runs.sample_stream import Stream
-from csaw.engine.runs.virtual_writer import commit_virtual
+from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.schedule import targets
 from csaw.engine.stores.export import export
 from csaw.engine.stores.verify import verify

@@ -17,8 +17,7 @@ from csaw.engine.cpu import specialize
 from csaw.engine.runs.backends import open_backend
 from csaw.engine.runs.job import manifest
 from csaw.engine.samples.writer import SampleWriter
-from csaw.engine.schedule.group_units import Units
-from csaw.engine.schedule.workers import sample_groups
+from csaw.engine.schedule.workers import Units, sample_groups
 from csaw.partition.errors import DeviceError
 
 OPTIONS = {"walk_length": 5, "num_walks": 200, "seed": 3}

@@ -17,7 +17,7 @@ from csaw.cli.commands.info import info
 from csaw.cli.commands.sample import sample as sample_command
 from csaw.cli.commands.verify import verify as verify_command
 from csaw.engine import open_samples, prepare, sample
-from csaw.engine.runs.virtual_writer import commit_virtual
+from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.sources.given_columns import read_columns
 from csaw.engine.stores.verify import verify
 from csaw.partition import write_graph

@@ -11,9 +11,8 @@ import pytest
 from helpers.graphs import random_store
 
 import csaw
-from csaw.engine.sources.given_sources import read_sources
+from csaw.engine.sources.given_sources import Asked, read_sources
 from csaw.engine.sources.source_rows import plain_integers
-from csaw.engine.sources.source_times import Asked
 from csaw.partition.errors import FormatError, OptionError
 
 EVENTS = {

@@ -14,7 +14,7 @@ from helpers.graphs import random_store
 
 import csaw
 from csaw.partition.base import interruptible as module
-from csaw.partition.base.interruptible import Left, go_on, heeding, interruptible
+from csaw.partition.base.parallel import Left, go_on, heeding, interruptible
 
 SECONDS = 5.0  # on a machine that is busy; a verification that is not interrupted waits for LONG
 LONG = 60.0
@@ -104,7 +104,7 @@ SAMPLES = {
 MOMENTS = [  # functions that are called at all parts of a verification, by the kinds of samples that call them
     *((kind, "csaw.engine.samples.files.sha256") for kind in ("walks", "subgraphs")),
     *((kind, "csaw.partition.graph.store.read_array") for kind in ("walks", "hops")),
-    *((kind, "csaw.engine.verify.walk_pass.check_walks") for kind in ("walks", "ragged walks")),
+    *((kind, "csaw.engine.verify.walks.check_walks") for kind in ("walks", "ragged walks")),
     ("walks", "csaw.engine.verify.walks.single_choices"),
     ("walks", "csaw.engine.verify.checks.class_tests"),
     ("walks", "csaw.engine.verify.checks.pooled_test"),
@@ -113,7 +113,7 @@ MOMENTS = [  # functions that are called at all parts of a verification, by the 
     ("subgraphs", "csaw.engine.verify.subgraphs.pool_sizes"),
     ("subgraphs", "csaw.engine.verify.entries.edge_biases"),
     ("batches", "csaw.engine.verify.batches._wrong_edges"),
-    ("clocks", "csaw.engine.verify.clocks.replay"),
+    ("clocks", "csaw.engine.verify.subgraphs.replay"),
     ("layers", "csaw.engine.verify.layers.squared_entries"),
     ("shared draws", "csaw.engine.verify.shared_draws.even"),
     ("sets of edges", "csaw.engine.verify.subgraphs.first_edge"),

@@ -9,14 +9,11 @@ from helpers import graphs, slow
 from csaw.engine.api import registry
 from csaw.engine.api.law import GraphView, next_law
 from csaw.engine.stores import open_samples
-from csaw.engine.verify.choice_kernels import judge_choices
+from csaw.engine.verify.choices import LARGEST
 from csaw.engine.verify.forms import row_form
-from csaw.engine.verify.ids import DenseIds
-from csaw.engine.verify.kernels import likelier
-from csaw.engine.verify.law_kernels import LONGER, mark_common
-from csaw.engine.verify.shares import LARGEST
+from csaw.engine.verify.kernels import DenseIds, check_walks, likelier
+from csaw.engine.verify.law_kernels import LONGER, judge_choices, mark_common
 from csaw.engine.verify.statistics import Choices
-from csaw.engine.verify.walk_kernels import check_walks
 
 
 @pytest.mark.parametrize("directed", [True, False])

@@ -9,7 +9,7 @@ from helpers.temporal import events_store, random_events
 import csaw
 from csaw.engine.cpu.batches.minibatches import WholeMiniBatches
 from csaw.engine.schedule import specialization
-from csaw.engine.sources.source_times import SourceTimes
+from csaw.engine.sources.given_sources import SourceTimes
 from csaw.engine.sources.sources import Sources
 from csaw.engine.stores.verify import verify
 from csaw.engine.verify import neighbors_in_time

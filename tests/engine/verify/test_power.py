@@ -13,11 +13,10 @@ from helpers.strayed import circles, strayed_walks
 from csaw.cli.commands.verify import verify as command
 from csaw.engine.algorithms.jump import Jump
 from csaw.engine.stores.verify import verify
-from csaw.engine.verify import threads, walk_pass
-from csaw.engine.verify.contexts import Counter
+from csaw.engine.verify import course, walks
+from csaw.engine.verify.choices import Counter
 from csaw.engine.verify.pooled import pooled_test
-from csaw.engine.verify.power import bounded_sum
-from csaw.engine.verify.statistics import Choices
+from csaw.engine.verify.statistics import Choices, bounded_sum
 from csaw.engine.verify.tables import Laws, joined
 
 FIVE_VERTICES = [(0, 1, 1), (1, 2, 1), (0, 2, 1), (1, 3, 1), (1, 4, 1)]
@@ -68,8 +67,8 @@ def test_returns_that_are_too_frequent_at_hubs_alone_are_found_there(tmp_path):
 @pytest.fixture
 def counted_in_a_pass(monkeypatch):
     """Samples of any size are kept in part and counted in the rest, in many pieces."""
-    monkeypatch.setattr(walk_pass, "STEPS_KEPT", 20_000)
-    monkeypatch.setattr(walk_pass, "ENTRIES", 10_000)
+    monkeypatch.setattr(walks, "STEPS_KEPT", 20_000)
+    monkeypatch.setattr(walks, "ENTRIES", 10_000)
 
 
 def test_a_fault_in_some_situations_is_found_by_counts_of_the_whole_sample(tmp_path, counted_in_a_pass):
@@ -91,7 +90,7 @@ def test_the_verdict_does_not_depend_on_the_number_of_threads(tmp_path, counted_
     walks = strayed_walks(store, np.arange(store.vertices), 40, 0.25, 4.0, 0.01, seed=3)
     path, reports = verified(tmp_path, store, "node2vec", walks, p=0.25, q=4.0), []
     for number in (1, 3, 16):
-        monkeypatch.setattr(threads, "processors", lambda number=number: number)
+        monkeypatch.setattr(course, "processors", lambda number=number: number)
         reports.append(verify(path).as_dict())
     assert reports[0] == reports[1] == reports[2]
 

@@ -6,8 +6,8 @@ from helpers.faults import plant
 from helpers.graphs import arrays_of
 from helpers.temporal import events_store, random_events
 
-from csaw.engine.batches.copies_in_time import Copies, PoolsInTime, Together
-from csaw.engine.cpu.selector import CpuSelector
+from csaw.engine.batches.in_time import Copies, PoolsInTime, Together
+from csaw.engine.cpu.runner import CpuSelector
 from csaw.engine.schedule import specialization
 from csaw.engine.stores.verify import verify
 
@@ -104,7 +104,7 @@ KERNELS = {
 @pytest.mark.parametrize("fault", KERNELS)
 def test_a_fault_of_numbers_is_found(tmp_path, monkeypatch, store, fault):
     right, planted, found_by = KERNELS[fault]
-    plant(monkeypatch, "lists_in_time.py", right, planted)
+    plant(monkeypatch, "neighbors_in_time.py", right, planted)
     drawn(store, tmp_path / "s.zarr", "labor")
     found = wrong(tmp_path / "s.zarr")
     assert {found_by, "neighbors, independence"} & found, found

@@ -20,7 +20,7 @@ from csaw.engine import sample
 from csaw.engine.samples import UNKNOWN
 from csaw.engine.stores import open_samples
 from csaw.engine.stores.verify import verify
-from csaw.engine.verify.ids import DenseIds
+from csaw.engine.verify.kernels import DenseIds
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.sets import half_law
 from csaw.engine.verify.statistics import Choices, chi_square, fit

@@ -6,7 +6,7 @@ from helpers.graphs import random_store
 
 from csaw.partition import open_graph, write_graph
 from csaw.partition.arrays.checksums import BLOCK
-from csaw.partition.arrays.mapped import Mapped
+from csaw.partition.arrays.loader import Mapped
 from csaw.partition.arrays.words import Words
 from csaw.partition.errors import StoreError
 

@@ -13,9 +13,9 @@ from helpers.graphs import random_store
 
 from csaw.engine.analytics.unfinished import Unfinished
 from csaw.partition import open_graph
-from csaw.partition.arrays import lease
-from csaw.partition.arrays.lock import Lock
-from csaw.partition.arrays.regular import open_regular, read_regular
+from csaw.partition.arrays import locks
+from csaw.partition.arrays.files import open_regular, read_regular
+from csaw.partition.arrays.locks import Lock
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.check import check_store
 
@@ -98,13 +98,13 @@ def test_no_file_of_a_graph_store_is_waited_for(tmp_path, odd):
 
 @pytest.mark.parametrize("odd", ["zeros", "pipe", "folder", "hole", "socket"])
 def test_leases_locks_and_interrupted_work_are_not_waited_for(tmp_path, monkeypatch, odd):
-    monkeypatch.setattr(lease, "STALE_SECONDS", 0.2)
+    monkeypatch.setattr(locks, "STALE_SECONDS", 0.2)
     (tmp_path / "lease").mkdir()
     ODD[odd](tmp_path / "lease" / "beat")
     ODD[odd](tmp_path / "m.some.unfinished")
     ODD[odd](tmp_path / ".name.csaw-lock")
     with in_time():
-        taken = lease.take(tmp_path / "lease")
+        taken = locks.take(tmp_path / "lease")
         assert taken is not None
         assert taken.held
         taken.close()

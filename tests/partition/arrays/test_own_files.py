@@ -9,12 +9,12 @@ from helpers.slow import write
 from helpers.small_samples import SAID, files_of, some_walks
 
 from csaw.engine import prepare, sample
-from csaw.engine.runs.virtual_writer import GIVEN, commit_virtual
+from csaw.engine.runs.virtual import GIVEN, commit_virtual
 from csaw.engine.samples import seal
 from csaw.engine.samples.layouts import LAYOUTS
 from csaw.engine.stores import open_samples
 from csaw.partition import IngestOptions, ingest
-from csaw.partition.arrays.own_files import SAMPLE_ARRAY, require_own
+from csaw.partition.arrays.files import SAMPLE_ARRAY, require_own
 from csaw.partition.errors import StoreError
 
 PLACES = ["mine/q", "note.txt", "{array}/note.txt", "{array}/c.0.bak", "{folder}/mine/deep/q", "{array}/c.9/q"]

@@ -9,12 +9,11 @@ import pytest
 
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.arrays.spool import Budget
-from csaw.partition.base.concurrent_sources import Lanes, Source
-from csaw.partition.base.parallel import Crew
+from csaw.partition.base.parallel import Crew, Lanes, Source
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion import job
 from csaw.partition.ingestion.text import blocks
-from csaw.partition.ingestion.text.several import Several
+from csaw.partition.ingestion.text.readers import Several
 
 
 def pairs(values, size=1):

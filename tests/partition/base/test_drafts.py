@@ -12,7 +12,7 @@ from helpers.graphs import random_store
 from helpers.machine import Lack, lacking, need_root
 
 import csaw
-from csaw.partition.base.drafts import draft_beside, drafted, remove_folder
+from csaw.partition.base.cache import draft_beside, drafted, remove_folder
 
 ROOT = Path(__file__).parents[3]
 ROUNDS = 2  # 60 of each hold

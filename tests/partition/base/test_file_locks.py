@@ -17,8 +17,8 @@ from csaw.datasets import cached
 from csaw.datasets.download import Part
 from csaw.engine.analytics import window_folder
 from csaw.engine.analytics.derived import KINDS, LEAST_MEMORY, derived_store
-from csaw.partition.arrays import lease, replace
-from csaw.partition.arrays.lock import Lock, require_unlocked
+from csaw.partition.arrays import locks, replace
+from csaw.partition.arrays.locks import Lock, require_unlocked
 from csaw.partition.base.compile import _LockedCacheFile
 from csaw.partition.base.file_locks import lock
 from csaw.partition.errors import StoreError
@@ -26,7 +26,7 @@ from csaw.partition.errors import StoreError
 HOLDER = """
 import os, sys, time
 from pathlib import Path
-from csaw.partition.arrays.lock import Lock
+from csaw.partition.arrays.locks import Lock
 held = Lock(Path(sys.argv[1]), "a graph store")
 print("held", flush=True)
 time.sleep(60)
@@ -152,7 +152,7 @@ def _between(patch, cache, name, work):
 def test_a_store_of_the_cache_is_made_by_one_while_others_wait(tmp_path, monkeypatch, number):
     if number:
         without_locks(monkeypatch, number)
-        monkeypatch.setattr(lease, "BEAT_SECONDS", 0.02)
+        monkeypatch.setattr(locks, "BEAT_SECONDS", 0.02)
     making, together = [], []
 
     def make(store):
@@ -175,11 +175,11 @@ def test_a_store_of_the_cache_is_made_by_one_while_others_wait(tmp_path, monkeyp
 @pytest.mark.parametrize("number", NO_LOCKS, ids=errno.errorcode.get)
 def test_without_locks_a_killed_maker_keeps_the_others_waiting_for_a_while_only(tmp_path, monkeypatch, number):
     without_locks(monkeypatch, number)
-    monkeypatch.setattr(lease, "STALE_SECONDS", 0.1)
+    monkeypatch.setattr(locks, "STALE_SECONDS", 0.1)
     place = cached.place_of(tmp_path, "key")
     left = place.with_suffix(".making")
     left.mkdir()
-    (left / lease.BEAT).write_text("elsewhere 7 00 000000000001\n")
+    (left / locks.BEAT).write_text("elsewhere 7 00 000000000001\n")
     assert cached.cached(tmp_path, "key", "name", Path.mkdir) == place
     assert place.is_dir()
     assert not left.exists()

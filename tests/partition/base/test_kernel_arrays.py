@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from csaw.partition.base.compile import njit
-from csaw.partition.base.kernel_arrays import copied, copy, empty, full, place_behind, place_of, zeros
+from csaw.partition.base.kernel_tools import copied, copy, empty, full, place_behind, place_of, zeros
 
 ROOT = Path(__file__).parents[3]
 

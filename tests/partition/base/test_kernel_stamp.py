@@ -18,7 +18,7 @@ from numba.core.registry import CPUDispatcher
 import csaw.datasets
 import csaw.engine
 import csaw.partition
-from csaw.partition.base import kernel_stamp
+from csaw.partition.base import compile
 
 SOURCE = Path(__file__).parents[2] / "_src" / "csaw"
 CODE = """\
@@ -136,12 +136,10 @@ def test_a_change_of_what_a_kernel_calls_compiles_it_again(clone, run, file, old
 
 def test_a_change_of_random_numbers_compiles_what_draws_them(clone):
     root = clone("one")
-    code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from csaw.engine.draws import in_arrays; print(STAMPS)".replace(
-            "STAMPS",
-            "{n: k._cache._cache_file._index_name for n, k in vars(in_arrays).items()"
-            " if hasattr(k, 'py_func') and k.py_func.__module__ == in_arrays.__name__}",
-        )
+    code = "import sys; sys.path.insert(0, sys.argv[1]); from csaw.engine.draws import random; print(STAMPS)".replace(
+        "STAMPS",
+        "{n: k._cache._cache_file._index_name for n, k in vars(in_arrays).items()"
+        " if hasattr(k, 'py_func') and k.py_func.__module__ == in_arrays.__name__}",
     )
 
     def stamps():
@@ -166,12 +164,12 @@ def kernels():
 
 def test_all_that_kernels_read_is_described():
     """A value of a kind that the stamp does not know, such as a module of csaw, could change without a trace."""
-    known = (*kernel_stamp.PLAIN, tuple, list, frozenset, set, np.ndarray, type, np.ufunc, BuiltinFunctionType)
+    known = (*compile.PLAIN, tuple, list, frozenset, set, np.ndarray, type, np.ufunc, BuiltinFunctionType)
     met, described = [], 0
     for kernel in kernels():
-        for name in set(kernel_stamp._names(kernel.py_func.__code__)) & kernel.py_func.__globals__.keys():
+        for name in set(compile._names(kernel.py_func.__code__)) & kernel.py_func.__globals__.keys():
             value, described = kernel.py_func.__globals__[name], described + 1
-            is_known = isinstance(value, (*known, numba.types.Type)) or kernel_stamp._function_of(value) is not None
+            is_known = isinstance(value, (*known, numba.types.Type)) or compile._function_of(value) is not None
             is_foreign = isinstance(value, ModuleType) and not value.__name__.startswith("csaw")
             if not (is_known or is_foreign):
                 met.append((kernel, name, value))

@@ -19,7 +19,7 @@ from csaw.partition.arrays.nodes import digest, write_group
 from csaw.partition.base.parallel import Backlog
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph import check as numbering
-from csaw.partition.graph.about import about
+from csaw.partition.graph.attributes import about
 from csaw.partition.graph.write import write_graph
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from csaw.partition import IngestOptions, ingest, open_graph, write_graph
-from csaw.partition.base.sizes import format_size, parse_size
+from csaw.partition.base.quoting import format_size, parse_size
 from csaw.partition.errors import CsawError, OptionError, StoreError
 from csaw.partition.graph.check import check_store
 from csaw.partition.graph.reciprocity import reciprocity

@@ -9,12 +9,11 @@ from helpers.temporal import TIED, events_store, random_events
 import csaw
 from csaw.partition import open_graph, write_graph
 from csaw.partition.errors import StoreError
-from csaw.partition.graph import windowed
+from csaw.partition.graph import views
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
 from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.graph.time_order import time_order
-from csaw.partition.graph.views import Recut, Split
-from csaw.partition.graph.windowed import LEAST_TIME, Window, Windowed
+from csaw.partition.graph.views import LEAST_TIME, Recut, Split, Window, Windowed
 
 LAST = 2**63 - 1
 KIND = EdgeColumn("kind", np.dtype(np.uint8))
@@ -32,8 +31,8 @@ WINDOWS = [
 @pytest.fixture(params=[1, 7, 1 << 18], autouse=True)
 def _piece(request, monkeypatch):
     """Pieces within rows, and of whole partitions."""
-    monkeypatch.setattr(windowed, "PIECE", request.param)
-    monkeypatch.setattr(windowed, "PACKED_PIECE", request.param)
+    monkeypatch.setattr(views, "PIECE", request.param)
+    monkeypatch.setattr(views, "PACKED_PIECE", request.param)
 
 
 def stored(path, partitions=1, compression=None, vertices=40, edges=700, **more):

@@ -4,7 +4,7 @@ import pytest
 
 from csaw.cli.commands.partition import partition as command
 from csaw.partition import IngestOptions
-from csaw.partition.base.sizes import parse_size
+from csaw.partition.base.quoting import parse_size
 from csaw.partition.errors import BudgetError
 
 

@@ -8,7 +8,7 @@ from helpers.ingested import read, rows
 
 from csaw.partition import IngestOptions
 from csaw.partition.errors import CsawError, OptionError
-from csaw.partition.ingestion.text.records import NOTHING_READ, Record, Recorded
+from csaw.partition.ingestion.text.pieces import NOTHING_READ, Record, Recorded
 
 
 def entries(store):

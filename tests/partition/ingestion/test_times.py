@@ -15,9 +15,8 @@ from csaw.partition import IngestOptions, open_graph
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.check import check_store
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER
-from csaw.partition.graph.time_facts import time_facts
-from csaw.partition.graph.time_order import time_order
-from csaw.partition.ingestion.text.times import time_in
+from csaw.partition.graph.time_order import time_facts, time_order
+from csaw.partition.ingestion.text.values import time_in
 from csaw.partition.ingestion.time_column import TimeColumn
 from csaw.partition.ingestion.time_value import length_of, text_of, time_of, times_of
 

@@ -13,8 +13,7 @@ from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion import word_numbers
 from csaw.partition.ingestion.columns import Columns
-from csaw.partition.ingestion.text.pieces import Piece
-from csaw.partition.ingestion.text.records import NOTHING_READ, Record
+from csaw.partition.ingestion.text.pieces import NOTHING_READ, Piece, Record
 from csaw.partition.ingestion.text.shape import Shape
 from csaw.partition.ingestion.text.word_cells import Cells, CutRows, cut_rows
 from csaw.partition.ingestion.text.word_rows import WordRows

@@ -3,7 +3,7 @@
 import numpy as np
 
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import copied, empty, zeros
+from csaw.partition.base.kernel_tools import copied, empty, zeros
 
 
 @inner(nogil=True)

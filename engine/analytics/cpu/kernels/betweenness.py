@@ -8,7 +8,7 @@ import numpy as np
 
 from csaw.engine.analytics.cpu.kernels.lanes import LANES, row_sum
 from csaw.partition.base.compile import njit
-from csaw.partition.base.kernel_arrays import copied, zeros
+from csaw.partition.base.kernel_tools import copied, zeros
 
 
 @njit(nogil=True)

@@ -9,7 +9,7 @@ from numba import int32, uint64
 from csaw.engine.analytics.cpu.kernels.atomics import exchange_if, fetch_add
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import copy, empty
+from csaw.partition.base.kernel_tools import copy, empty
 
 AHEAD = uint64(16)  # vertices whose rows are asked for before they are looked at
 HELD = 1024  # vertices that a thread finds before it takes room in the common queue for them

@@ -14,7 +14,7 @@ import numpy as np
 
 from csaw.engine.analytics.cpu.kernels.triangles import mark, unmark
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import place_behind, place_between, zeros
+from csaw.partition.base.kernel_tools import place_behind, place_between, zeros
 
 SEARCHED = 8  # a row that is longer by this factor is searched, in place of being read
 

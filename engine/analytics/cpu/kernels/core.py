@@ -3,7 +3,7 @@
 import numpy as np
 
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import empty, zeros
+from csaw.partition.base.kernel_tools import empty, zeros
 
 
 @njit(nogil=True)

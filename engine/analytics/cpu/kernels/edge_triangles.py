@@ -13,7 +13,7 @@ import numpy as np
 from csaw.engine.analytics.cpu.kernels.patterns import has
 from csaw.engine.draws.random import below_wide, draw64
 from csaw.partition.base.compile import njit
-from csaw.partition.base.kernel_arrays import place_behind
+from csaw.partition.base.kernel_tools import place_behind
 
 EDGES = np.uint64(2)
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from csaw.engine.analytics.cpu.kernels.lanes import LANES, row_sum
 from csaw.partition.base.compile import njit
-from csaw.partition.base.kernel_arrays import zeros
+from csaw.partition.base.kernel_tools import zeros
 
 
 @njit(nogil=True)

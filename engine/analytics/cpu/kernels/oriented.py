@@ -9,7 +9,7 @@ share the work without meeting.
 import numpy as np
 
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import empty, place_behind, zeros
+from csaw.partition.base.kernel_tools import empty, place_behind, zeros
 
 FEW = 24  # entries that are sorted by insertion faster than by quicksort
 

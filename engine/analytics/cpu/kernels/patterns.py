@@ -14,7 +14,7 @@ import numpy as np
 from csaw.engine.analytics.cpu.kernels.oriented import sort_row
 from csaw.engine.cpu.kernels.memory import atomic_add
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import empty
+from csaw.partition.base.kernel_tools import empty
 
 
 @njit(nogil=True)

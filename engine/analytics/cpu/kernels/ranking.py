@@ -6,7 +6,7 @@ Each kernel does a range of vertices, so that threads share the work without mee
 import numpy as np
 
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import place_of
+from csaw.partition.base.kernel_tools import place_of
 
 HALF = np.uint64(0xFFFFFFFF)
 

@@ -17,7 +17,7 @@ from numba import int64, uint64
 
 from csaw.engine.analytics.cpu.kernels.atomics import fetch_or
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import zeros
+from csaw.partition.base.kernel_tools import zeros
 
 ALL = uint64(0xFFFFFFFFFFFFFFFF)
 PLANES = 48  # bits of a count

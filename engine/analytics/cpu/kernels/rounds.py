@@ -24,7 +24,7 @@ from numba import float64, int64, uint64
 from csaw.engine.analytics.cpu.kernels.lanes import LANES, PIECE, emptied, ordered_sum
 from csaw.engine.analytics.cpu.kernels.sssp import INFINITE
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import empty, zeros
+from csaw.partition.base.kernel_tools import empty, zeros
 
 COMBINE = "min"
 REAL = False  # whether values are floats

@@ -14,7 +14,7 @@ import numpy as np
 from csaw.engine.analytics.cpu.hubs import HUBS
 from csaw.engine.cpu.kernels.memory import atomic_add, prefetch
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_arrays import zeros
+from csaw.partition.base.kernel_tools import zeros
 
 AHEAD = 8  # lists that are prefetched
 MARK = np.uint32(1 << 31)

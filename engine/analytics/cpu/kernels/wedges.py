@@ -15,7 +15,7 @@ import numpy as np
 from csaw.engine.analytics.cpu.kernels.patterns import has
 from csaw.engine.draws.random import below_wide, draw64
 from csaw.partition.base.compile import njit
-from csaw.partition.base.kernel_arrays import place_behind
+from csaw.partition.base.kernel_tools import place_behind
 
 CENTERS, VERTICES = np.uint64(0), np.uint64(1)
 

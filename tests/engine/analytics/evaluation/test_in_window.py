@@ -16,7 +16,7 @@ from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
 from csaw.engine.measure import Measure, vertex_option
 from csaw.partition import write_graph
 from csaw.partition.errors import BudgetError, OptionError
-from csaw.partition.graph import windowed
+from csaw.partition.graph import views
 
 VERTICES = 60
 OPTIONS = {
@@ -58,7 +58,7 @@ def _own_cache(tmp_path, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def _small_pieces(monkeypatch):
-    monkeypatch.setattr(windowed, "PIECE", 50)
+    monkeypatch.setattr(views, "PIECE", 50)
 
 
 def events(seed=3, edges=700):

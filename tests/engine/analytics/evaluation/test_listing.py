@@ -24,7 +24,7 @@ from csaw.cli.main import cli
 from csaw.engine.analytics.evaluation.listing import KINDS, write_list
 from csaw.engine.analytics.evaluation.options import LISTS
 from csaw.engine.export.listings import npy
-from csaw.engine.export.registry import LISTINGS, formats
+from csaw.engine.export.targets import LISTINGS, formats
 from csaw.partition import IngestOptions, ingest, open_graph
 from csaw.partition.errors import CsawError, OptionError, StoreError
 
@@ -107,7 +107,7 @@ def test_an_array_has_the_room_of_its_rows_in_the_header(tmp_path):
 
 @pytest.mark.parametrize("suffix", ["npy", "csv.gz", "parquet"])
 def test_bytes_do_not_depend_on_threads_memory_or_place(tmp_path, suffix, monkeypatch):
-    monkeypatch.setattr("csaw.engine.export.listed.ROWS", 1000)
+    monkeypatch.setattr("csaw.engine.export.graph_rows.ROWS", 1000)
     stores = [random_store(tmp_path / f"{n}.zarr", vertices=600, edges=9000, partitions=n) for n in (1, 3)]
     files = []
     for number, (threads, memory, residency) in enumerate([(1, None, None), (3, None, "disk"), (2, 1 << 22, None)]):

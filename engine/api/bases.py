@@ -1,0 +1,276 @@
+"""Classes to derive algorithms from: bases of walks and of neighbors in time, mixins with biases that several
+algorithms share, and NextDoor's shape of a sampler.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from csaw.engine.api.algorithm import LENGTH_HELP, MOST_STEPS, Algorithm, EdgeView, Walk
+from csaw.engine.api.option import flag_of, option
+from csaw.partition.errors import OptionError
+
+# The base of walks in time: a walk knows the time of the edge that it came along, and its sample has all of them.
+
+
+class TemporalWalk(Walk):
+    """Base of walks along edges that have times, the edge column ``time`` of the graph.
+
+        class Recent(TemporalWalk):
+            def edge_bias(self, e):
+                if e.depth == 0:
+                    return 1.0
+                return 1.0 / (e.time - e.previous_time) if e.time > e.previous_time else 0.0
+
+    Hooks also read ``e.previous_time``, the time of the edge before, which is ``start_time`` at the source, and
+    ``e.start_time``, that of the walk's first edge (at the source, ``start_time``, too). Both are 64-bit integers; at
+    the source without a ``start_time`` they are the least one, -2^63, or with ``backward`` the largest, from which no
+    difference may be taken.
+    """
+
+    timed: ClassVar[bool] = True
+    backward: ClassVar[bool] = False
+    """Whether walks go back in time, so that a walk without a ``start_time`` begins after all edges."""
+    bounded_in_time: ClassVar[bool] = False
+    """Whether there is a longest time between edges that follow each other, or a time after which none is taken."""
+    exponential_in_time: ClassVar[bool] = False
+    """Whether steps have an exponential bias of times, of which each edge then keeps an envelope."""
+    walk_length: int = option(80, help=LENGTH_HELP.partition(";")[0], low=0, high=MOST_STEPS)  # type: ignore[assignment]
+    start_time: int | None = option(
+        None,
+        kind=int,
+        reads="time",
+        help="time at which walks start, a number or a date as in the graph's input: their first edges are those that "
+        "may follow an edge of that time",
+        none="any edge may be the first",
+    )
+
+
+# Options of traversals whose vertices select among the edges before a time: neighbors in time, as mixins.
+
+STRATEGIES = ("uniform", "last")
+ROOT, PREVIOUS = "root", "previous"
+BESIDE = ("start_time", "time_order", "time_against", "time_window")
+"""The options that say nothing without a strategy."""
+
+
+class InTime(Algorithm):
+    """Mixin of traversals that may select in time: ``class Mine(InTime, Traversal)``.
+
+    A vertex then selects among its edges whose time is at most that of its source, or less where ``time_order`` is
+    strict, and not longer before it than ``time_window``: any of them, or the last by time.
+    """
+
+    time_strategy: str | None = option(
+        None,
+        kind=str,
+        help="select among the edges that are not later than the source's time: uniform, any of them, or last, the "
+        "latest; of edges at one time, those to larger dense ids count as later",
+        choices=STRATEGIES,
+        none="times do not count",
+        is_later=True,
+    )
+    start_time: int | None = option(
+        None,
+        kind=int,
+        reads="time",
+        help="time of all sources, a number or a date as in the graph's input, after which no edge is selected; a file "
+        "of sources then has ids alone",
+        none="each line of --sources ends with a time",
+        is_later=True,
+    )
+    time_order: str = option(
+        "monotone",
+        help="whether an edge may have the very time that it is compared with, monotone, or must be earlier, strict",
+        choices=("monotone", "strict"),
+        is_later=True,
+    )
+    time_window: int | None = option(
+        None,
+        kind=int,
+        reads="length",
+        help="longest time from an edge to the time that it is compared with, a number or, of dates, such as 7d",
+        low=0,
+        none="no limit",
+        is_later=True,
+    )
+
+    def __init__(self, **values: object) -> None:
+        super().__init__(**values)
+        if self.time_strategy is None:
+            self._refuse_alone()
+            return
+        if getattr(self, "replace", False):
+            self._refuse_replace()
+        if getattr(self, "unique", False):
+            raise OptionError("--time-strategy: expected no --unique beside it; run without one of them")
+
+    def _refuse_replace(self) -> None:
+        """OptionError where edges that are sure are to be drawn with replacement."""
+        if self.time_strategy == "last":
+            raise OptionError("--time-strategy last: expected no --replace beside it, because the last edges are sure")
+        if min(getattr(self, "fanout", ()), default=0) < 0:
+            raise OptionError(
+                "--replace: expected fanouts of at least 0 beside --time-strategy, found -1, which takes each edge once"
+            )
+
+    def _refuse_alone(self) -> None:
+        """OptionError for an option about times where no time counts."""
+        for name, declared in self.options().items():
+            if name in BESIDE and getattr(self, name) != declared.default:
+                raise OptionError(f"{flag_of(name)}: expected --time-strategy {' or '.join(STRATEGIES)} beside it")
+
+    @property
+    def against_previous(self) -> bool:
+        """Whether an edge is compared with the edge before it, rather than with the time of the source."""
+        return getattr(self, "time_against", ROOT) == PREVIOUS
+
+
+def against_option() -> str:
+    """Declare the option of traversals whose entries came along one edge each."""
+    said = (
+        "time with which edges are compared: that of their source, root, or that of the edge before, previous, so that "
+        "times fall along every path"
+    )
+    return option(ROOT, help=said, choices=(ROOT, PREVIOUS), is_later=True)
+
+
+# Biases that several algorithms share, as mixins with the options that choose them.
+
+
+def unique_option() -> bool:
+    """Declare the option of traversals that may select each vertex once at a depth."""
+    said = (
+        "select different vertices at a depth: an edge to a vertex that is selected already is drawn again, as "
+        "long as there is another one"
+    )
+    return option(False, help=said, is_later=True)
+
+
+def bias_option(default: str) -> str:
+    """Declare the option of ChosenBias with another default."""
+    said = (
+        "bias of an edge: its weight, the degree of the vertex that it leads to, or none, which makes all "
+        "equally likely"
+    )
+    return option(default, help=said, choices=("weight", "degree", "none"))
+
+
+class ChosenBias(Algorithm):
+    """Mixin of algorithms with an option that chooses the bias of an edge: ``class Mine(ChosenBias, Traversal)``."""
+
+    bias: str = bias_option("weight")
+
+    def edge_bias(self, e: EdgeView) -> float:
+        if self.bias == "degree":
+            return e.dst_degree
+        if self.bias == "weight":
+            return e.weight
+        return 1.0
+
+
+def normalize_option(default: str) -> str:
+    """Declare the option of MatrixEntries with another default."""
+    said = (
+        "matrix whose entries count: the adjacency, normalized by the degrees of both ends or of the row, or as it is"
+    )
+    return option(default, help=said, choices=("symmetric", "row", "none"))
+
+
+class MatrixEntries(Algorithm):
+    """Mixin of samplers that draw vertices.
+
+    The bias of an edge is the square of its entry in the normalized adjacency matrix.
+
+    An edge v -> u of weight w (1 in an unweighted run) has the entry w / sqrt(d(v) d(u)) where the matrix is symmetric,
+    w / d(v) where its rows are normalized, and w where nothing is. d counts edges. Self loops count where the graph has
+    them.
+    """
+
+    collective = True
+    visited_once = False
+    normalize: str = normalize_option("symmetric")
+
+    def edge_bias(self, e: EdgeView) -> float:
+        if self.normalize == "symmetric":
+            return e.weight * e.weight / (e.src_degree * e.dst_degree) if e.dst_degree > 0 else 0.0
+        if self.normalize == "row":
+            return e.weight * e.weight / (e.src_degree * e.src_degree)
+        return e.weight * e.weight
+
+
+class LayerEntries(MatrixEntries):
+    """Mixin of samplers of layers: ``class Mine(LayerEntries, Traversal)``."""
+
+    lacks: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("time_strategy", *BESIDE),
+        ", because it draws by the entries of one matrix, and the degrees in these would be others at each time: labor "
+        "and layer draw in time, and csaw.evaluate(graph, until=T).store is the graph until a time",
+    )
+
+    layer_sizes: tuple = option((512, 512), help="vertices to draw for each layer, separated by commas", low=0)
+    frontier_size: int = option(512, help="number of sources of an instance, its batch", low=1)
+
+    def sizes(self) -> tuple[int, ...]:
+        return self.layer_sizes
+
+
+# NextDoor's shape of a sampler (Jangda et al., EuroSys 2021, section 4.1), as classes to derive one's own from.
+#
+#     steps(self)                                   number of steps; None: until nothing new is met
+#     sample_size(self, step)                       vertices that a transit draws at a step; without it 1, a walk
+#     next(self, step, transits, random)            one vertex that is drawn from the edges of the transits, -1: none
+#     step_transits(self, step, sample, i, random)  which vertex is transit; without it those of the step before
+#     unique(self, step)                            whether the vertices of a step are different; without it no
+#
+# `next` draws one edge with `random.choice(transits.edges)`, each equally likely, or with
+# `random.choice(transits.edges, self.bias)`, in proportion to a method `bias(self, e)`, which reads what any
+# edge_bias reads. It returns the edge's `dst`. That of a walk may decide otherwise, by `random.random()`, and return
+# `random.vertex()`, `transits[0]`, or -1, which ends the walk. translation.py makes a Walk or a Traversal of such a
+# class, whose hooks are compiled.
+
+
+class TransitSampling(Algorithm):
+    """Base of both kinds of NextDoor's samplers."""
+
+    collective: ClassVar[bool] = False
+    visited_once: ClassVar[bool] = False
+    """Whether edges to vertices that an instance has met before cannot be drawn."""
+    draws_seeds: ClassVar[bool] = False
+    """Whether an instance is a mini-batch whose seeds are drawn by a column of numbers, as of MiniBatches."""
+    replace: bool = True
+    """Whether the vertices of a step are drawn independently; False: along different edges."""
+
+    def steps(self) -> int | None:
+        raise NotImplementedError
+
+    def sample_size(self, step: int) -> int:
+        return 1
+
+    def next(self, step: int, transits: Any, random: Any) -> int:
+        raise NotImplementedError
+
+    def step_transits(self, step: int, sample: Any, i: int, random: Any) -> int:
+        raise NotImplementedError
+
+    def unique(self, step: int) -> bool:
+        return False
+
+
+class IndividualSampling(TransitSampling):
+    """Base of individual transit sampling: each transit of a step draws ``sample_size(step)`` of its own neighbors.
+
+    A class without ``sample_size`` is a walk. Where ``step_transits`` returns ``random.choice(sample.roots)``, one of
+    several walkers of an instance moves at each step.
+    """
+
+
+class CollectiveSampling(TransitSampling):
+    """Base of collective transit sampling: the transits of a step together draw ``sample_size(step)`` vertices from
+    their combined neighborhood, or with ``random.choice(transits.graph.edges)`` from the whole graph.
+    """
+
+    collective = True
+
+
+def equally_likely(self: Algorithm, e: "EdgeView") -> float:
+    return 1.0

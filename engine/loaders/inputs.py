@@ -1,0 +1,100 @@
+"""Seeds and features of loaders, as users give them."""
+
+import warnings
+
+import numpy as np
+
+from csaw.engine.loaders.tensors import needed
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import OptionError
+
+# The seeds of loaders, as users give them: numbers of vertices, or a mask of all vertices.
+
+needed("torch")
+
+import torch
+from torch import Tensor
+
+
+def input_nodes_of(given: object, vertices: int) -> Tensor | None:
+    """The seeds that ``input_nodes`` names, in host memory: int64 [n] numbers below ``vertices``, or a bool for each
+    vertex, of which those that are true are seeds. None for None.
+
+    OptionError for anything else. PyTorch would cut off fractions, and take the bools of a list as numbers.
+    """
+    if given is None:
+        return None
+    held = _array_of(given)
+    is_mask = held.dtype.kind == "b"
+    if held.ndim != 1 or held.dtype.kind not in "biu" or _mixed(given, held) or (is_mask and held.size != vertices):
+        found = f"{held.size:,} bools" if is_mask and held.ndim == 1 else quoted(given)
+        raise OptionError(
+            f"input_nodes: expected integers, numbers of vertices, or a mask, a bool for each of {vertices:,} "
+            f"vertices, found {found}"
+        )
+    if is_mask:
+        return torch.from_numpy(held)
+    if (outside := held[(held < 0) | (held >= vertices)]).size:
+        raise OptionError(
+            f"input_nodes: expected numbers of vertices from 0 to {vertices - 1}, found {quoted(int(outside[0]))}"
+        )
+    return torch.from_numpy(held.astype(np.int64))
+
+
+def vertices_in(nodes: Tensor | None) -> np.ndarray | None:
+    """int64 [n]: the numbers of vertices that seeds are, of which a mask has those that are true."""
+    if nodes is None:
+        return None
+    return (nodes.nonzero()[:, 0] if nodes.dtype == torch.bool else nodes).numpy()
+
+
+def _array_of(given: object) -> np.ndarray:
+    """The entries of a list, an array or a tensor; one of no dimension where they are none."""
+    if isinstance(given, np.ma.MaskedArray):  # whose mask NumPy would drop
+        return np.array(None)
+    try:
+        held = given.detach().cpu().numpy() if isinstance(given, Tensor) else np.array(given)
+    except (TypeError, ValueError, RuntimeError):  # lists of different lengths, and types that NumPy has not
+        return np.array(None)
+    return held if held.size or held.ndim != 1 else held.astype(np.int64)
+
+
+def _mixed(given: object, held: np.ndarray) -> bool:
+    """Whether a list has both bools and numbers, of which NumPy makes numbers."""
+    return isinstance(given, list | tuple) and held.dtype.kind != "b" and any(isinstance(one, bool) for one in given)
+
+
+# Rows of features for the vertices of a mini-batch, wherever the features are: in memory, in a file that is mapped, on
+# a GPU.
+
+needed("torch")
+
+import torch
+from torch import Tensor
+
+
+def as_tensor(name: str, values: object, rows: int) -> Tensor:
+    """Features as a tensor that shares their memory: of a NumPy array or memory map, a tensor, or an array on a GPU
+    (DLPack).
+
+    OptionError unless they have ``rows`` rows.
+    """
+    try:
+        if isinstance(values, np.ndarray):
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "The given NumPy array is not writable")  # nothing writes to it
+                held = torch.from_numpy(values)
+        else:
+            held = values if isinstance(values, torch.Tensor) else torch.from_dlpack(values)
+    except Exception as error:  # of PyTorch, or of the object's library
+        raise OptionError(
+            f"{name}: expected an array of numbers, a tensor, or an array on a GPU, found {quoted(values)}"
+        ) from error
+    if held.ndim == 0 or held.shape[0] != rows:
+        raise OptionError(f"{name}: expected {rows:,} rows, found the shape {list(held.shape)}")
+    return held
+
+
+def gathered(values: Tensor, index: Tensor) -> Tensor:
+    """The rows of a tensor that ``index``, an int64 tensor, names, in its order; on the device of the tensor."""
+    return values.index_select(0, index.to(values.device))
