@@ -1,16 +1,15 @@
-"""The context of a suite: devices, graphs, how much to measure, and ways to measure it."""
+"""What a suite declares, and its context: devices, graphs, how much to measure, and ways to measure it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from csaw.engine.bench.bench_row import Row
+from csaw.engine.bench.bench_row import Published, Row, Verdict
 from csaw.engine.bench.graphs import GOAL_DEVICE, GOAL_GRAPH, Graph, Named
 from csaw.engine.bench.machine import limits
-from csaw.engine.bench.measure import in_turns
-from csaw.engine.bench.work import Work
+from csaw.engine.bench.measure import Work, in_turns
 
 if TYPE_CHECKING:
     from csaw.engine.cuda.device import Device
@@ -114,6 +113,11 @@ class Context:
         for work in works:
             yield from self.compare(graph, [work])
 
+    def measure_all(self, works: Iterable[Work]) -> Iterator[Row]:
+        """Measure works on every graph."""
+        for graph in self.graphs():
+            yield from self.measure(graph, works)
+
     def compare(self, graph: Graph, works: Iterable[Work], repeats: int | None = None) -> Iterator[Row]:
         """Measure works in turns, so that their ratios hold on a busy machine too; one bench row each.
 
@@ -132,3 +136,20 @@ class Context:
     def on(self, graph: Graph) -> Row:
         """The columns of a bench row that describe its graph."""
         return {"graph": graph.label, "vertices": graph.store.vertices, "stored_edges": graph.store.edges}
+
+
+class Suite(NamedTuple):
+    """An experiment under a name of ``--suite``: what it claims, how it measures, and whether the claim holds.
+
+    ``rows(context)`` yields figures as they are measured: see bench_row.py. ``verdict(rows)`` judges the claim, a
+    sentence with a number. ``published``: the figures of others that the claim is about, each with its machine, which
+    the verdict names beside this one. ``peers``: the names that --peer may give. ``over``: the column on the plot's
+    horizontal axis; without it, bars.
+    """
+
+    claim: str
+    rows: Callable[[Context], Iterator[Row]]
+    verdict: Callable[[list[Row]], Verdict]
+    published: tuple[Published, ...] = ()
+    peers: tuple[str, ...] = ()
+    over: str = ""

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,22 +10,23 @@ import numpy as np
 
 from csaw.datasets.catalog import BY_HAND, ENTRIES, ByHand, Entry
 from csaw.datasets.resolve import on_disk, resolve
+from csaw.datasets.rmat import edge_times
 from csaw.datasets.spec import Integers, Rmat, parse_spec
-from csaw.partition import GraphStore, open_graph
-
-if TYPE_CHECKING:
-    from csaw.engine.cuda.device import Device
-
-from itertools import pairwise
-
 from csaw.engine.plan.plan import Plan
+from csaw.partition import open_graph
 from csaw.partition.arrays.replace import GRAPH, Draft
 from csaw.partition.graph.clusters import Clusters, digest_of, make_clusters
+from csaw.partition.graph.edge_columns import TIME
+from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.graph.parts import cut_points
+from csaw.partition.graph.store import INDICES, GraphStore
 from csaw.partition.graph.views import Coalesced, Recut
 from csaw.partition.graph.write import StoreWriter
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.partitioners import partitioned
+
+if TYPE_CHECKING:
+    from csaw.engine.cuda.device import Device
 
 PAPERS = {"c-saw": "C-SAW", "nextdoor": "NextDoor", "gsampler": "gSampler", "gunrock": "Gunrock"}
 # from [1, 5); integers, as Gunrock's shortest paths have
@@ -258,3 +260,15 @@ def in_clusters(store: GraphStore, fewest: int) -> GraphStore:
     if store.clusters is not None and store.clusters.count >= fewest:
         return store
     return Clustered(store, fewest)
+
+
+SPAN = 1 << 30
+
+
+def with_times(store: GraphStore) -> InMemory:
+    """A graph with times at random from 0 to SPAN - 1, as R-MAT graphs have them, in memory and without weights."""
+    indices = np.empty(store.edges, store.id_dtype)
+    for part in store.partitions:
+        store.read_edges(part.number, {INDICES: indices[part.first_edge : part.first_edge + part.edges]})
+    times = edge_times(1, 0, store.edges, Integers(0, SPAN - 1))
+    return InMemory(str(store.path), store.read_indptr(), indices, directed=True, edge_columns={TIME.name: times})

@@ -72,18 +72,24 @@ def limits(device: "Device | None", threads: int) -> list[Row]:
     return [_host_gathers(threads)] if device is None else _device_limits(device)
 
 
+def timed(call: Callable[[], object], repeats: int, wait: Callable[[], object] = lambda: None) -> list[float]:
+    """The seconds of each repeat, after one that does not count. ``wait``: until the device is done."""
+    call()
+    wait()
+    seconds = []
+    for _ in range(repeats):
+        began = time.perf_counter()
+        call()
+        wait()
+        seconds.append(time.perf_counter() - began)
+    return seconds
+
+
 def _rates(
     run: Callable[[], None], amount: float, wait: Callable[[], None] = lambda: None, repeats: int = 3
 ) -> list[float]:
-    """Rates of ``repeats`` runs, each ``amount`` over its seconds, after one run that does not count."""
-    rates = []
-    for _ in range(repeats + 1):
-        wait()
-        clock = time.perf_counter()
-        run()
-        wait()
-        rates.append(amount / (time.perf_counter() - clock))
-    return rates[1:]
+    """The rates of runs that each handle ``amount``."""
+    return [amount / seconds for seconds in timed(run, repeats, wait)]
 
 
 def _limit(work: str, rates: list[float], unit: str) -> Row:

@@ -1,21 +1,65 @@
-"""Works on a backend, timed: sampling alone, in turns, other instances each time."""
+"""Works, and their measuring: sampling alone, in turns, other instances each time; on one device or on several GPUs."""
 
 import statistics
+import threading
 from collections.abc import Iterable
 from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from csaw.engine.api import registry
 from csaw.engine.bench.bench_row import Row, figure, gap, kind_of
-from csaw.engine.bench.work import Work
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.runs.backends import open_backend
 from csaw.engine.runs.job import prepare
 from csaw.engine.schedule.backend import TALLY
 from csaw.engine.schedule.batch_loop import Batches
+from csaw.engine.schedule.device_threads import DeviceThread, results_of
 from csaw.partition import GraphStore
+from csaw.partition.base.plain_data import Values
 from csaw.partition.errors import CsawError
+
+if TYPE_CHECKING:
+    from csaw.engine.cuda.device import Device
+
+Options = Values
+
+
+@dataclass(frozen=True)
+class Work:
+    """One line of a table.
+
+    ``goal``: sampled edges/s on the device and the graph that graphs.py names for goals. ``unit``: what its rate
+    counts, edges/s or samples/s, instances. ``sized``: the part of the name that says how many instances or steps there
+    are, such as ``{instances} x {walk_length}``, so that a smaller work has another name.
+    """
+
+    name: str
+    algo: str
+    instances: int
+    options: Options = field(default_factory=dict)
+    goal: float | None = None
+    unit: str = "edges/s"
+    sized: str = ""
+
+    def shrunk(self, instances: int, steps: int | None = None) -> "Work":
+        """The work with at most ``instances`` instances of at most ``steps`` steps, which its name says if it did."""
+        options = dict(self.options)
+        if steps is not None and "walk_length" in options:
+            options["walk_length"] = min(options["walk_length"], steps)
+        small = replace(self, instances=min(self.instances, instances), options=options)
+        return replace(small, name=self.name.replace(self._size(), small._size())) if self.sized else small
+
+    def _size(self) -> str:
+        return self.sized.format(instances=self.instances, **self.options)
+
+    def having(self, name: str, **options: object) -> "Work":
+        """The work under another name, with these options added."""
+        return replace(self, name=name, options=self.options | options)
+
 
 # A work of few sources that is shorter than this is drawn TIMES times a turn, because the time of a launch varies by
 # half.
@@ -156,3 +200,71 @@ def _random_sources(store: GraphStore, work: Work, turns: int) -> str | None:
 
 def _sources(work: Work) -> int:
     return work.instances * int(work.options.get("frontier_size", 1))
+
+
+# Each GPU first writes this many bytes, this often, about 2 ms, while its thread queues kernels, so that timed kernels
+# do not wait for Python.
+AHEAD_BYTES, AHEAD = 256 << 20, 32
+
+
+def on_gpus(store: GraphStore, work: Work, devices: "tuple[Device, ...]", *, repeats: int) -> Row:
+    """The figure of ``repeats`` turns after a warm-up, of kernels alone; samples stay on the devices."""
+    from csaw.engine.cuda.graphs.node import Node
+
+    names = "cuda:" + ",".join(str(gpu.number) for gpu in devices)
+    part = -(-work.instances // len(devices))
+    job = prepare(store, work.algo, device=names, instances=work.instances, in_flight=part, seed=1, **work.options)
+    node, gate = Node(len(devices)), threading.Barrier(len(devices))
+    rates, seconds, edges = [], [], []
+    with ExitStack() as stack:
+        stack.callback(node.close)
+        threads = [DeviceThread(partial(open_backend, job, gpu, node), job.sources) for gpu in devices]
+        for thread in threads:
+            stack.callback(thread.close)
+        results_of([thread.opened for thread in threads])
+        for turn in range(repeats + 1):
+            first = turn * work.instances
+            spans = [
+                (first + k * part, min(first + (k + 1) * part, first + work.instances)) for k in range(len(devices))
+            ]
+            found = results_of([thread.do(_draw, *span, gate) for thread, span in zip(threads, spans, strict=True)])
+            if turn:
+                seconds.append(max(s for s, _ in found))
+                edges.append(sum(e for _, e in found))
+                rates.append(edges[-1] / seconds[-1])
+    return {
+        "work": work.name,
+        **figure(rates),
+        "seconds": statistics.median(seconds),
+        "edges": int(statistics.median(edges)),
+        "instances": work.instances,
+        "gpus": len(devices),
+        "ran_on": kind_of(job.plan.device),
+        "residency": job.plan.residency,
+        "select": job.plan.select,
+        "layout": job.plan.graph_layout,
+    }
+
+
+def _draw(batches: Batches, first: int, last: int, gate: threading.Barrier) -> tuple[float, int]:
+    """Draw instances first .. last - 1 on one GPU; returns the seconds of its kernels, and the edges.
+
+    The seconds are those of the GPU's own clock. All GPUs begin together.
+    """
+    import cupy
+
+    try:
+        batch = batches.begin(first, last)
+        ahead, stream = cupy.empty(AHEAD_BYTES, "u1"), cupy.cuda.get_current_stream()
+        batches.backend.wait()
+    except BaseException:
+        gate.abort()  # so that no other GPU waits for this one
+        raise
+    gate.wait()
+    for _ in range(AHEAD):
+        ahead.data.memset_async(0, ahead.nbytes)
+    began = stream.record()
+    batches.run(batch)
+    ended = stream.record()
+    ended.synchronize()
+    return cupy.cuda.get_elapsed_time(began, ended) / 1e3, batch.edges()

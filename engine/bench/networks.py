@@ -1,7 +1,6 @@
 """Common parts of the suites that measure networks: the network of a graph, times, the rate of memory, peers."""
 
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from typing import TYPE_CHECKING, Protocol, cast
@@ -12,6 +11,7 @@ from csaw.engine.analytics.network import Network
 from csaw.engine.bench.bench_row import Published, Row, Verdict, figure
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
+from csaw.engine.bench.machine import timed
 from csaw.engine.plan.gpu_memory import require_reach
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import OptionError
@@ -100,32 +100,6 @@ def beside_one(row: Row, one: Row | None) -> Row:
     if one is None or not {"seconds"} <= one.keys() & row.keys():
         return {}
     return {"note": f"{one['seconds'] / row['seconds']:.2f} x one GPU"}
-
-
-def of_one(work: str, works: Iterable[str]) -> str:
-    """The one of ``works`` that several GPUs do in ``work``, whose name begins with its name."""
-    return next(one for one in works if work.startswith(one))
-
-
-def with_ratios(rows: Iterable[Row], works: Iterable[str]) -> Iterator[Row]:
-    """The rows in their order, those of several GPUs beside those of one, which come before them."""
-    found: dict[str, Row] = {}
-    for row in rows:
-        found[row["work"]], one = row, of_one(row["work"], works)
-        yield row | (beside_one(row, found.get(one)) if one != row["work"] else {})
-
-
-def timed(call: Callable[[], object], repeats: int, wait: Callable[[], object] = lambda: None) -> list[float]:
-    """The seconds of each repeat, after one that does not count. ``wait``: until the device is done."""
-    call()
-    wait()
-    seconds = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        call()
-        wait()
-        seconds.append(time.perf_counter() - began)
-    return seconds
 
 
 def waiting(context: Context) -> Callable[[], object]:

@@ -1,6 +1,7 @@
-"""A sampler at work in a process of its own: ``peer_loop.py FILE HOW``.
+"""A sampler at work in a process of its own: ``peer_loop.py FILE NAME HOW``.
 
-FILE is one of peers/, HOW a file of JSON. Draws once, prints "ready", then draws for every line on stdin, saves the
+FILE is one of peers/, NAME one of its TOOLS, HOW a file of JSON. Draws once,
+prints "ready", then draws for every line on stdin, saves the
 sample under the name in the line, if any, and prints the rate and the process's peak. Needs NumPy and the packages that
 FILE imports.
 """
@@ -23,14 +24,14 @@ def peak_mib() -> int:
         return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) // 1024
 
 
-def open_tool(file: str, how: dict) -> "Tool":
-    """Make the Tool of a file of peers/, with its settings and the graph of its folder."""
+def open_tool(file: str, name: str, how: dict) -> "Tool":
+    """Make a tool of a file of peers/, with its settings and the graph of its folder."""
     spec = importlib.util.spec_from_file_location("csaw_peer", file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.Tool(how, lambda: rows(how))
+    return module.TOOLS[name](how, lambda: rows(how))
 
 
 def rows(how: dict) -> "dict[str, np.ndarray]":
@@ -58,11 +59,11 @@ def count(tool: "Tool", drawn: list[np.ndarray]) -> int:
 
 
 def main() -> None:
-    file, how_file = sys.argv[1:]
+    file, name, how_file = sys.argv[1:]
     sys.path.pop(0)  # this folder, whose files would hide packages of the same name
     with open(how_file) as text:
         how = json.load(text)
-    tool = open_tool(file, how)
+    tool = open_tool(file, name, how)
     tool.draw()
     print("ready", flush=True)
     for line in sys.stdin:

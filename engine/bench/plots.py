@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from csaw.engine.bench import plot_bars, plot_lines, suites
+from csaw.engine.bench import plot_panels, suites
 from csaw.engine.bench.bench_row import MACHINE, Row, day, exceeded, measured
 from csaw.engine.bench.files import AUTHOR, check_plot
 from csaw.partition.arrays.earlier_files import new_file
@@ -96,9 +96,9 @@ def plot(rows: list[Row], name: str) -> "Figure":
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    found, over = measured(rows, suite=name), getattr(suites.load(name), "X", None)
+    found, over = measured(rows, suite=name), suites.load(name).over
     figure = Figure(layout=ConstrainedLayoutEngine(w_pad=0.06, h_pad=0.06, hspace=0.03, wspace=0.04))
-    height = _lines(figure, found, over) if over else _bars(figure, found, plot_bars.ceiling_of(rows))
+    height = _lines(figure, found, over) if over else _bars(figure, found, plot_panels.ceiling_of(rows))
     figure.set_size_inches(WIDTH_INCHES, height + AROUND_INCHES)
     figure.suptitle(_title(name, found), x=0.008, ha="left", fontsize=TITLE, fontweight="bold")
     figure.supxlabel(caption(rows, found, lines=bool(over)), x=0.008, ha="left", fontsize=SMALL, color=MUTED)
@@ -125,12 +125,12 @@ def caption(rows: list[Row], found: list[Row], *, lines: bool) -> str:
         said.append(", ".join(["upright marks: goals", *others]))
     if in_seconds(found) and any(row.get("limits") for row in found):
         said.append("orange marks: the slowest limit")
-    if any(map(plot_bars.is_peer, found)):
+    if any(map(plot_panels.is_peer, found)):
         said.append("blue: csaw, orange: peers")
     if lines and any("efficiency" in row for row in found):
         said.append("dotted: as many times as one")
-    ceiling = plot_bars.ceiling_of(rows)
-    if ceiling and not lines and plot_bars.has_ceiling(found, ceiling):
+    ceiling = plot_panels.ceiling_of(rows)
+    if ceiling and not lines and plot_panels.has_ceiling(found, ceiling):
         said.append("gather ceiling: one random read of memory for each edge")
     said += exceeded(found)
     return textwrap.fill(" · ".join(filter(None, said)), 118)
@@ -142,22 +142,22 @@ def _bars(figure: "Figure", rows: list[Row], ceiling: float | None) -> float:
     Returns their height in inches.
     """
     grid = list(_grid(rows))
-    lengths = [max(plot_bars.lines(cell)[-1].y + 1 for cell in line) for line in grid]
+    lengths = [max(plot_panels.lines(cell)[-1].y + 1 for cell in line) for line in grid]
     heights = [PANEL_INCHES + LINE_INCHES * length for length in lengths]
     width = max(map(len, grid))
     axes = figure.subplots(len(grid), width, squeeze=False, gridspec_kw={"height_ratios": heights})
-    inches = (WIDTH_INCHES - SIDES_INCHES - max(plot_bars.label_inches(line[0]) for line in grid)) / width
+    inches = (WIDTH_INCHES - SIDES_INCHES - max(plot_panels.label_inches(line[0]) for line in grid)) / width
     for line, row in zip(axes, grid, strict=True):
         for number, (axis, cell) in enumerate(zip(line, row, strict=True)):
             beside = cell if width == 1 else list(chain(*row))
-            scale = plot_bars.Scale(beside, seconds=in_seconds(cell))
-            plot_bars.draw(
+            scale = plot_panels.Scale(beside, seconds=in_seconds(cell))
+            plot_panels.draw_bars(
                 axis, cell, scale, ceiling if width == 1 else None, beside=beside, labels=number == 0, inches=inches
             )
             if width > 1:
-                plot_lines.title(axis, _narrow(cell[0]["graph"]))
+                plot_panels.title(axis, _narrow(cell[0]["graph"]))
             elif len({one.get("graph") for one in rows}) > 1:
-                plot_lines.title(axis, cell[0]["graph"])
+                plot_panels.title(axis, cell[0]["graph"])
     return sum(heights)
 
 
@@ -184,24 +184,24 @@ def _grid(rows: list[Row]) -> Iterator[list[list[Row]]]:
 
 def _lines(figure: "Figure", rows: list[Row], over: str) -> float:
     """Small panels of lines; returns their height in inches."""
-    panels = plot_lines.panels(rows, over)
-    width = plot_lines.columns(len(panels))
+    panels = plot_panels.panels(rows, over)
+    width = plot_panels.columns(len(panels))
     height = -(-len(panels) // width)
     shared = len({row.get("graph", "") for row in rows}) > 1
     axes = figure.subplots(height, width, squeeze=False, sharey=shared, sharex=True)
-    scales = {title: plot_bars.Scale(rows if shared else cell, seconds=False) for title, cell in panels.items()}
+    scales = {title: plot_panels.Scale(rows if shared else cell, seconds=False) for title, cell in panels.items()}
     for axis in axes.flat[len(panels) :]:
         axis.set_visible(False)
     for axis, (title, cell) in zip(axes.flat, panels.items(), strict=False):
         scale = scales[title]
         most = max(row["fastest"] for row in (rows if shared else cell)) / scale.by
-        plot_lines.draw(axis, cell, over, scale, most)
-        plot_lines.title(axis, _narrow(title) if width > 1 else title)
+        plot_panels.draw_lines(axis, cell, over, scale, most)
+        plot_panels.title(axis, _narrow(title) if width > 1 else title)
         if axis in axes[:, 0] or not shared:
             axis.set_ylabel(scale.label, fontsize=SMALL)
     for axis in axes[-1]:
-        axis.set_xlabel(plot_lines.named(over, rows), fontsize=SMALL)
-    return height * (plot_lines.PANEL_INCHES + (0.35 if width > 2 else 0.1))
+        axis.set_xlabel(plot_panels.named(over, rows), fontsize=SMALL)
+    return height * (plot_panels.PANEL_INCHES + (0.35 if width > 2 else 0.1))
 
 
 def _narrow(title: str) -> str:

@@ -32,7 +32,7 @@ from csaw.engine.bench.bench_row import (
     share_text,
     spread,
 )
-from csaw.engine.bench.judge import judged_again
+from csaw.engine.bench.run import judged_again
 from csaw.engine.bench.show import HOLDS, machine
 from csaw.partition.base.quoting import short
 from csaw.partition.errors import FormatError

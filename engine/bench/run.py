@@ -1,16 +1,16 @@
 """A benchmark from end to end: the machine, its limits, then suite after suite with a verdict each.
 
 The first row is the head of all others: none is printed that another kind of device has measured. A quick run measures
-too little to be judged, so it has neither verdicts nor goals.
+too little to be judged, so it has neither verdicts nor goals. A verdict is the last row of a suite: whether its claim
+holds in the other rows, and the machines of the figures compared.
 """
 
 from collections.abc import Iterator
 
 from csaw.engine.bench import suites
-from csaw.engine.bench.bench_row import GOALS, Row, gap
+from csaw.engine.bench.bench_row import GOALS, MACHINE, Row, gap, measured
 from csaw.engine.bench.context import PAPER, Context
 from csaw.engine.bench.graphs import default_graph, given, of_paper
-from csaw.engine.bench.judge import judged
 from csaw.engine.bench.machine import about
 from csaw.engine.devices.devices import AUTO, first_gpu, place
 from csaw.partition.base.plain_data import OptionValue
@@ -107,10 +107,25 @@ def _check_peers(context: Context, wanted: list[str]) -> None:
     """OptionError for a name of ``--peer`` that no chosen suite measures."""
     if not context.peers:
         return
-    known = {name: getattr(suites.load(name), "PEER_NAMES", ()) for name in suites.names()}
+    known = {name: suites.load(name).peers for name in suites.names()}
     there = sorted({peer for name in wanted for peer in known[name]})
     for peer in context.peers:
         if peer not in there:
             said = f"no such peer; there are {', '.join(there)}" if there else f"{', '.join(wanted)} measures no peers"
             others = [name for name, peers in known.items() if peer in peers]
             raise OptionError(f"--peer {peer}: {said}" + (f"; take --suite {' or '.join(others)}" if others else ""))
+
+
+def judged(suite: str, rows: list[Row], device: str) -> Row:
+    """The row of a suite's verdict. ``device``: the machine that its other rows were measured on."""
+    judge = suites.load(suite)
+    verdict = judge.verdict(measured(rows, suite=suite))
+    others = judge.published if verdict.holds is not None else ()
+    machines = "".join(f"; {one.whose}: on {one.machine}, here on {device}" for one in others)
+    return {"suite": suite, "claim": judge.claim, "holds": verdict.holds, "found": f"{verdict.found}{machines}"}
+
+
+def judged_again(rows: list[Row]) -> list[Row]:
+    """The rows of an earlier run with the verdicts that its suites give today."""
+    device = next(row["device"] for row in rows if row["suite"] == MACHINE)
+    return [judged(row["suite"], rows, device) if "claim" in row else row for row in rows]

@@ -18,7 +18,7 @@ from csaw.engine.api.termination import planned_steps
 from csaw.engine.bench.bench_row import Row, beside, rate_of
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph, room_for
-from csaw.engine.bench.work import Options, Work
+from csaw.engine.bench.measure import Options, Work
 from csaw.engine.runs.job import Job, prepare
 from csaw.partition import GraphStore
 from csaw.partition.base.plain_data import OptionValue, Values

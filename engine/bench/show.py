@@ -78,4 +78,4 @@ def listing() -> str:
     """Every suite with its claim."""
     found = [(name, suites.load(name)) for name in suites.names()]
     width = max(len(name) for name, _ in found)
-    return "\n".join(f"{name:<{width}}  {suite.CLAIM}" for name, suite in found)
+    return "\n".join(f"{name:<{width}}  {suite.claim}" for name, suite in found)

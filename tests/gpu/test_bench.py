@@ -7,7 +7,7 @@ from helpers.gpu import device_or_skip
 
 from csaw.cli.main import cli
 from csaw.engine.bench.bench_row import measured
-from csaw.engine.bench.suites import out_of_memory, triangle_ways
+from csaw.engine.bench.suites import gunrock, out_of_memory
 
 DEVICE = device_or_skip()
 
@@ -51,7 +51,7 @@ def test_all_ways_to_count_triangles_run_on_the_gpu(tmp_path):
     assert done.exit_code == 0
     rows = json.loads((tmp_path / "rows.json").read_text())
     ways = measured(rows, suite="triangle-ways")
-    assert [row["series"] for row in ways] == 2 * list(triangle_ways.WAYS)
+    assert [row["series"] for row in ways] == 2 * list(gunrock.WAYS)
     assert {row["ran_on"] for row in ways} == {"cuda"}
     assert all(
         len({row["triangles"] for row in ways if row["graph"] == graph}) == 1 for graph in {r["graph"] for r in ways}

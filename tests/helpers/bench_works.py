@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Callable
 from contextlib import nullcontext
 from copy import copy
-from functools import partial
 from pathlib import Path
 from types import SimpleNamespace as Fake
 
@@ -20,7 +19,7 @@ import numpy as np
 import pytest
 
 from csaw.cli.commands.bench import bench
-from csaw.engine.bench import context, files, run, shares
+from csaw.engine.bench import context, files, network_peers, run, shares
 from csaw.engine.bench.bench_row import MACHINE, figure
 from csaw.engine.bench.graphs import Graph, Named
 from csaw.engine.bench.machine import COPIES
@@ -30,19 +29,16 @@ from csaw.engine.bench.suites import (
     ingest,
     journey,
     load,
+    measures,
     out_of_memory,
-    overview,
-    own_measures,
+    own,
+    papers,
     peers,
-    ranking,
+    sampling,
     scale_out,
-    scaling,
     training,
-    traversal,
-    triangle_ways,
-    triangles,
 )
-from csaw.engine.bench.worker_turns import Turn
+from csaw.engine.bench.suites.scale_out import Turn
 from csaw.engine.cuda.device import Device
 from csaw.engine.devices import devices
 from csaw.partition import open_graph, write_graph
@@ -149,7 +145,7 @@ def _on_gpus(store, work, devices, repeats) -> dict:
 
 def _of_call(context, network, work, call, *_) -> dict:
     """The row of a work of networks: the one that computes it, or that the suite has given where that is hidden."""
-    computes = call.func.__self__ if isinstance(call, partial) else network
+    computes = next((one for one in getattr(call, "args", ()) if isinstance(one, _Network)), network)
     return _row(work, ran_on=computes.device)
 
 
@@ -163,20 +159,25 @@ def _always(value) -> Callable:
 
 def _constants(folder) -> dict[object, dict[str, object]]:
     """What stands in place of measuring, by module and name."""
-    measures = {module: _of_networks() for module in (triangles, traversal, ranking)}
-    measures[triangles]["_candidates"] = _always(1)
-    shared = {name: measures[triangles][name] for name in ("network_of", "_row")}
-    opened = lambda context, spec: Graph(str(spec), _tiny("", folder))
-    measures[gunrock] = shared | {"_on": lambda context, network, number: network, "_opened": opened}
-    measures[gunrock] |= {"spread_over": _of_networks()["network_of"], "crossing_share": _always(1.0)}
-    measures[gunrock]["by_partitioner"] = lambda plain, *_: (plain, np.arange(plain.vertices))
-    measures[triangle_ways] = {**shared, "_alone": _always(1.0)}
-    measures[own_measures] = {name: _of_networks()[name] for name in ("network_of", "with_gpus", "spread_over")}
-    measures[own_measures]["timed"] = _always([1.0])
-    measures[gunrock]["_row"] = lambda context, network, name, call: _row(name, ran_on=network.device)
+    networks = {
+        measures: _of_networks()
+        | {"measured_row": _of_call, "copy_rate": _always(1.0), "_candidates": _always({"limits": {}})},
+        gunrock: _of_networks()
+        | {
+            "measured_row": _of_call,
+            "_on": lambda context, network, number: network,
+            "_opened": lambda context, spec: Graph(str(spec), _tiny("", folder)),
+            "_alone": _always(1.0),
+            "spread_over": _of_networks()["network_of"],
+            "crossing_share": _always(1.0),
+            "by_partitioner": lambda plain, *_: (plain, np.arange(plain.vertices)),
+        },
+        own: _of_networks() | {"timed": _always([1.0])},
+        network_peers: {"measured": _always([])},
+    }
     workers = Fake(alone=None, together=None, with_a_death=None, with_a_failure=None)
     job = Fake(plan=Fake(needs=Fake(edge=Fake(stored=1))))
-    return measures | {
+    return networks | {
         context: {"in_turns": _in_turns},
         shares: {
             "share_options": _always({}),
@@ -193,8 +194,8 @@ def _constants(folder) -> dict[object, dict[str, object]]:
             "_budgets": _always({}),
             "_row": lambda context, graph, store, work, out: context.on(graph) | _row(work.name),
         },
-        overview: {"prepare": _prepared, "execute": _always(ANY), "plain_write": _always(1.0)},
-        scaling: {"in_turns": _in_turns, "on_gpus": _on_gpus},
+        sampling: {"prepare": _prepared, "execute": _always(ANY), "plain_write": _always(1.0)},
+        papers: {"in_turns": _in_turns, "on_gpus": _on_gpus},
         training: {"_run": _always([ANY, ANY])},
         scale_out: {
             "started": _always(nullcontext(workers)),
@@ -222,9 +223,6 @@ def _of_networks() -> dict[str, object]:
     return {
         "network_of": lambda context, graph: _Network(graph.store, context.on_gpu),
         "spread_over": lambda context, graph: _Network(graph.store, True) if len(context.devices) > 1 else None,
-        "copy_rate": _always(1.0),
-        "_peers": _always([]),
-        "_row": _of_call,
         "with_gpus": lambda network, others: copy(network),
     }
 
@@ -254,6 +252,7 @@ class _Network:
         self.degrees = Fake(get=lambda: degrees) if on_gpu else degrees
         self.shares = [(0, store.vertices)]
         self.among = self.close = _always(None)
+        self.blocks = lambda: iter([None])
 
     def compute(self, *_, **__) -> None:
         """Compute nothing."""

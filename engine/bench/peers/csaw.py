@@ -1,24 +1,5 @@
 """csaw. On a GPU samples stay in its memory."""
 
-DEVICES = ("cpu", "cuda")
-WORKS = (
-    "uniform walk",
-    "node2vec p=2 q=.5",
-    "weighted walk",
-    "neighbors 25 x 10",
-    "node2vec p=.25 q=4",
-    "GraphSAINT walks 3000 x 2",
-    "mini-batches 25 x 10",
-    "PPR .15 from a hub",
-    "walk by degree 4000 x 2000",
-    "multidimensional, frontier 2000",
-    "MultiRW, 100 roots",
-    "layers of 1000 until 2000 vertices",
-    "temporal walk",
-    "temporal walk, linear",
-    "temporal walk by rank",
-)
-
 
 def asked(how, graph):
     """The algorithm of a work, with its options."""
@@ -63,6 +44,9 @@ def on_gpu(how):
 
 
 class Tool:
+    devices = ("cpu", "cuda")
+    works, on_gpu, programs, unchecked = (), (), (), ""
+
     def __init__(self, how, graph):
         from csaw.engine.runs.backends import open_backend
         from csaw.engine.runs.job import prepare
@@ -101,3 +85,6 @@ class Tool:
         counts = arrays["node_counts"]
         first = np.repeat(np.cumsum(counts) - counts, arrays["edge_counts"])
         return np.column_stack([arrays["n_id"][first + arrays[end]] for end in ("col", "row")])
+
+
+TOOLS = {"csaw": Tool}

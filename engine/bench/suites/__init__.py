@@ -1,33 +1,43 @@
-"""One file a suite; the folder is the registry. A suite reproduces an experiment of a paper and is a module with
+"""The suites of ``csaw bench``. Each reproduces an experiment, of a paper or csaw's own.
 
-    CLAIM               what the paper claims, in a sentence
-    rows(context)       figures as they are measured: see bench_row.py
-    verdict(rows)       a Verdict: whether the claim holds here, with the number found
-    PUBLISHED           optional: the figures of others that the claim is about, each with its machine, which the
-                        verdict names beside this one
-    PEER_NAMES          optional: the names of peers that --peer may give
-    X                   optional: the column on the plot's horizontal axis; without it, bars
-
-Its name on the command line is the file's, with hyphens.
+A module has those that are read together, in a table SUITES: a Suite (context.py) by each name.
 """
 
-import pkgutil
 from importlib import import_module
-from types import ModuleType
+from typing import TYPE_CHECKING
 
 from csaw.partition.base.quoting import meant
 from csaw.partition.errors import UnknownNameError
 
+if TYPE_CHECKING:
+    from csaw.engine.bench.context import Suite
+
+MODULES = {  # by module, so that names are known before any is imported
+    "from_disk": ("from-disk",),
+    "gunrock": ("gunrock", "triangle-ways"),
+    "ingest": ("ingest",),
+    "journey": ("journey",),
+    "measures": ("ranking", "traversal", "triangles"),
+    "out_of_memory": ("out-of-memory",),
+    "own": ("own-biases", "own-measures"),
+    "papers": ("instances", "neighbor-size", "scaling", "selection", "transit"),
+    "peers": ("peers",),
+    "sampling": ("in-time", "layers", "neighbors", "overview", "walks"),
+    "scale_out": ("scale-out",),
+    "training": ("training",),
+}
+
 
 def names() -> list[str]:
     """Every suite's name on the command line."""
-    return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(__path__))
+    return sorted(name for suites in MODULES.values() for name in suites)
 
 
-def load(name: str) -> ModuleType:
+def load(name: str) -> "Suite":
     """The suite called ``name``."""
-    if name not in names():
-        raise UnknownNameError(
-            f"--suite: no suite called {name!r}; there are {', '.join(names())}, or all{meant(name, names())}"
-        )
-    return import_module(f"{__name__}.{name.replace('-', '_')}")
+    for module, suites in MODULES.items():
+        if name in suites:
+            return import_module(f"{__name__}.{module}").SUITES[name]
+    raise UnknownNameError(
+        f"--suite: no suite called {name!r}; there are {', '.join(names())}, or all{meant(name, names())}"
+    )

@@ -21,20 +21,16 @@ import numpy as np
 
 from csaw.engine.bench import shares
 from csaw.engine.bench.bench_row import Row, Verdict, beside, by_row, figure, gap, measured, named
-from csaw.engine.bench.context import Context
+from csaw.engine.bench.context import Context, Suite
 from csaw.engine.bench.graphs import PARTITION_BYTES, Graph, copied
 from csaw.engine.bench.machine import forget
-from csaw.engine.bench.work import Options, Work
+from csaw.engine.bench.measure import Options, Work
 from csaw.engine.plan.options import Policy
 from csaw.engine.runs.execute import execute
 from csaw.engine.runs.job import Job, prepare
 from csaw.partition import GraphStore
 from csaw.partition.errors import CsawError, OptionError
 
-CLAIM = (
-    "a graph larger than memory is sampled in at most 1.3 times the time that its partition reads take from "
-    "the same disk, one after the other"
-)
 MOST_TIMES = 1.3
 # Least number of partitions. One in SHARE of them fits in host memory, and as many in a GPU's, unless budgets are
 # given.
@@ -266,3 +262,13 @@ def verdict(rows: list[Row]) -> Verdict:
         return Verdict(None, "nothing was measured")
     times = {name: 1 / row["times"] for name, row in named(found).items()}
     return by_row(times, lambda ratio: ratio <= MOST_TIMES, "times what reading alone takes")
+
+
+SUITES = {
+    "from-disk": Suite(
+        "a graph larger than memory is sampled in at most 1.3 times the time that its partition reads take from "
+        "the same disk, one after the other",
+        rows,
+        verdict,
+    ),
+}

@@ -1,9 +1,10 @@
-"""Measures of a graph on one to all GPUs, or threads: figures 2 and 5 of Gunrock's paper on several GPUs.
+"""Gunrock's experiments: its measures on one to all GPUs, and three ways to count triangles.
 
-Pan, Wang, Wu, Yang and Owens, IPDPS 2017. Figure 5 is scaling on R-MAT graphs: strong, of one graph; weak in edges, of
-graphs whose edges a vertex grow with the number of devices; and weak in vertices, of graphs whose vertices do, for
-powers of two. Figures 4 and 6 are geometric means of speed-ups over the paper's graphs, which are not computed here:
-each row is of one graph. Tables III to V are in the suite traversal.
+The suite ``gunrock``: measures of a graph on one to all GPUs, or threads, as in figures 2 and 5 of the paper on several
+GPUs (Pan, Wang, Wu, Yang and Owens, IPDPS 2017). Figure 5 is scaling on R-MAT graphs: strong, of one graph; weak in
+edges, of graphs whose edges a vertex grow with the number of devices; and weak in vertices, of graphs whose vertices
+do, for powers of two. Figures 4 and 6 are geometric means of speed-ups over the paper's graphs, which are not computed
+here: each row is of one graph. Tables III to V are in the suite traversal.
 
 Rates are entries of rows in a second, of PageRank those of an iteration, of searches and betweenness those of a source;
 ``efficiency`` is the share of the rate of one device times their number. Every GPU has the rows before the clock
@@ -14,47 +15,63 @@ biased-random, and METIS where pymetis is installed, each beside one GPU that ha
 of entries that lead to another GPU's vertices. The paper's is of four GPUs, of kron_g500-logn21, soc-orkut and uk-2002,
 with searches that only push beside those that also pull; csaw's choose by themselves. Figure 3 compares ways to
 allocate frontiers, which csaw does not have: its arrays have a place for each vertex.
+
+The suite ``triangle-ways``: three ways to count triangles, compared with one thread, as in figures 5 and 6 of Wang and
+others (IA3 2016). All three ways run on the device that is measured. Figure 5 shows the speed-up of each way over a
+sequential baseline: here one thread of the CPU that intersects, whose time stands in the notes. Figure 6 shows times
+over the sum of the squares of degrees, so it needs several graphs: ``--graphs gunrock``, or R-MAT graphs of rising
+scales. Rates count undirected edges a second.
 """
 
 import tempfile
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from csaw.datasets.spec import Rmat
 from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.measures.triangles import METHODS
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.analytics.spread import Range
 from csaw.engine.bench.bench_row import Row, Verdict, gap, measured
-from csaw.engine.bench.context import Context
+from csaw.engine.bench.context import Context, Suite
 from csaw.engine.bench.graphs import Graph, by_partitioner, copied, given
-from csaw.engine.bench.networks import beside_one, network_of, spread_over, timed, timed_row, waiting, with_gpus
-from csaw.engine.bench.suites.ranking import DAMPING, TOLERANCE
-from csaw.engine.bench.suites.scaling import counts
+from csaw.engine.bench.machine import timed
+from csaw.engine.bench.networks import beside_one, network_of, on_the_host, spread_over, with_gpus
+from csaw.engine.bench.suites.measures import (
+    BETWEENNESS,
+    BFS,
+    COMPONENTS,
+    OF_TRIANGLES,
+    PAGERANK,
+    RANKING,
+    SSSP,
+    TRAVERSAL,
+    TRIANGLES,
+    Starts,
+    count,
+    measured_row,
+    starts_of,
+)
+from csaw.engine.bench.suites.papers import counts
 from csaw.partition import GraphStore
 from csaw.partition.errors import CsawError, OptionError
 
-CLAIM = (
-    "two GPUs are 1.7 times as fast as one in an iteration of PageRank and in triangles, 1.4 in a search of 2^30 "
-    "entries and more, 1.5 in components and 1.3 in shortest paths"
-)
-X = "gpus"
-BFS, SSSP, COMPONENTS = "BFS, a source", "SSSP, a source", "components"
-BETWEENNESS, PAGERANK, TRIANGLES = "betweenness, a source", "PageRank, an iteration", "triangles"
 GOALS = {PAGERANK: 1.7, TRIANGLES: 1.7, BFS: 1.4, COMPONENTS: 1.5, SSSP: 1.3}
 LARGE = 1 << 30  # entries of rows from which on a search is to be faster
 SOURCES = 8
+WORKS = (BFS, COMPONENTS, BETWEENNESS, SSSP, PAGERANK, TRIANGLES)
 STRONG, IN_EDGES, IN_VERTICES = "strong", "weak in edges", "weak in vertices"
 WEAK = {"cuda": Rmat(scale=19, edge_factor=256), "cpu": Rmat(scale=14, edge_factor=32), "quick": Rmat(scale=8)}
 PARTITIONERS = ("random", "biased-random", "metis")
 PARTITIONED = 1 << 28  # most entries of a graph that is partitioned: METIS takes minutes for them
-Works = dict[str, Callable[[], int]]
-"""By names; each returns by how much its time is divided."""
 
 
-def rows(context: Context) -> Iterator[Row]:
+def gunrock_rows(context: Context) -> Iterator[Row]:
     numbers = counts(len(context.devices) or context.threads)
     for graph in context.graphs():
         yield from _series(context, STRONG, graph.label, ((number, graph) for number in numbers))
@@ -83,14 +100,14 @@ def _series(context: Context, kind: str, named: str, graphs: Iterator[tuple[int,
     what = "GPU(s)" if context.on_gpu else "thread(s)"
     for number, graph in graphs:
         first = network_of(context, graph)
-        network = _on(context, first, number)
-        for work, call in _works(network).items():
+        network, starts = _on(context, first, number), starts_of(first, SOURCES)
+        for work, call in _works(network, starts).items():
             name = f"{work}, {kind}, {number} {what}"
             if context.only in name:
-                row = _row(context, network, name, call)
+                row = _row(context, network, name, call, starts)
                 one = alone.setdefault(work, row.get("rate", 0.0)) if number == 1 else alone.get(work, 0.0)
                 share = {"efficiency": row["rate"] / (number * one)} if one and "rate" in row else {}
-                about = {"graph": named, "series": f"{work}, {kind}", "kind": kind, "measure": work, X: number}
+                about = {"graph": named, "series": f"{work}, {kind}", "kind": kind, "measure": work, "gpus": number}
                 yield context.on(graph) | about | row | share
         network.close()
         first.close()
@@ -121,12 +138,13 @@ def _partitioned(context: Context, graph: Graph) -> Iterator[Row]:
         yield from (context.on(graph) | gap(name, OptionError(found)) for name in wanted.values())
         return
     first = network_of(context, graph)
-    sources, works = _sources(first), _works(first)
-    alone = {work: _row(context, first, work, works[work]) for work in {work for _, work in wanted}}
+    starts = starts_of(first, SOURCES)
+    works = _works(first, starts)
+    alone = {work: _row(context, first, work, works[work], starts) for work in {work for _, work in wanted}}
     first.close()
     with tempfile.TemporaryDirectory(dir=context.out) as folder:
         plain = copied(graph.store, 1, Path(folder))
-        for (how, work), row in _spread_rows(context, wanted, plain, sources):
+        for (how, work), row in _spread_rows(context, wanted, plain, starts):
             yield context.on(graph) | {"partitioner": how, "measure": work} | row | _noted(row, alone[work])
 
 
@@ -139,7 +157,7 @@ def _noted(row: Row, alone: Row) -> Row:
 
 
 def _spread_rows(
-    context: Context, wanted: dict[tuple[str, str], str], plain: GraphStore, sources: np.ndarray
+    context: Context, wanted: dict[tuple[str, str], str], plain: GraphStore, starts: Starts
 ) -> Iterator[tuple[tuple[str, str], Row]]:
     """The row of each of ``wanted``, a partitioner and a work, on the graph of ``plain``."""
     for how in dict.fromkeys(how for how, _ in wanted):
@@ -152,9 +170,10 @@ def _spread_rows(
         except CsawError as error:
             yield from ((one, gap(name, error)) for one, name in of_how.items())
             continue
-        works, crossing = _works(network, numbers[sources]), {"crossing": crossing_share(store, network.shares)}
+        there = starts._replace(each=numbers[starts.each].tolist())
+        works, crossing = _works(network, there), {"crossing": crossing_share(store, network.shares)}
         for one, name in of_how.items():
-            yield one, _row(context, network, name, works[one[1]]) | crossing
+            yield one, _row(context, network, name, works[one[1]], there) | crossing
         network.close()
 
 
@@ -167,45 +186,19 @@ def crossing_share(store: GraphStore, ranges: list[Range]) -> float:
     return crossing / max(store.edges, 1)
 
 
-def _sources(network: Network) -> np.ndarray:
-    """Random vertices that have edges, int64."""
-    able = np.flatnonzero(on_host(network.degrees))
-    return np.sort(np.random.default_rng(1).choice(able, SOURCES)) if able.size else np.zeros(1, np.int64)
+def _works(network: Network, starts: Starts) -> dict[str, Callable[[], Row]]:
+    """The works that a network can do, by name."""
+    works = TRAVERSAL | RANKING | OF_TRIANGLES
+    able = [name for name in WORKS if network.weighted or not works[name].weighted]
+    found = {name: partial(works[name].compute, network, starts) for name in able}
+    return found | {TRIANGLES: lambda: works[TRIANGLES].compute(network.undirected, starts)}
 
 
-def _works(network: Network, sources: np.ndarray | None = None) -> Works:
-    sources = _sources(network) if sources is None else sources
-
-    def searched(what: str) -> Callable[[], int]:
-        return lambda: sum(network.compute(what, source=source) is not None for source in sources.tolist())
-
-    def ranked() -> int:
-        nowhere = network.xp.zeros(0, "int64")
-        return network.compute("pagerank", damping=DAMPING, tolerance=TOLERANCE, sources=nowhere).iterations
-
-    def between() -> int:
-        network.compute("betweenness", sources=sources)
-        return sources.size
-
-    def once(on: Callable[[], Network], what: str, **options: bool) -> Callable[[], int]:
-        return lambda: int(on().compute(what, **options) is not None)
-
-    works: Works = {BFS: searched("bfs"), COMPONENTS: once(lambda: network, "components"), BETWEENNESS: between}
-    if network.weighted:
-        works[SSSP] = searched("sssp")
-    return works | {PAGERANK: ranked, TRIANGLES: once(lambda: network.undirected, "triangles", each=False)}
+def _row(context: Context, network: Network, name: str, call: Callable[[], Row], starts: Starts) -> Row:
+    return measured_row(context, network, name, call, network.edges, len(starts.each))
 
 
-def _row(context: Context, network: Network, name: str, call: Callable[[], int]) -> Row:
-    try:
-        turns = call()
-        seconds = [taken / turns for taken in timed(call, context.repeats, waiting(context))]
-    except CsawError as error:
-        return gap(name, error)
-    return timed_row(name, seconds, network.edges) | {"ran_on": network.device}
-
-
-def verdict(rows: list[Row]) -> Verdict:
+def gunrock_verdict(rows: list[Row]) -> Verdict:
     found: dict[str, float] = {}
     for row in measured(rows, kind=STRONG, gpus=2):
         work = row["measure"]
@@ -216,3 +209,58 @@ def verdict(rows: list[Row]) -> Verdict:
         return Verdict(None, "nothing was measured on two GPUs")
     holds = all(times >= GOALS[work] for work, times in found.items())
     return Verdict(holds, "; ".join(f"{work} {times:.3g} times as fast" for work, times in found.items()))
+
+
+INTERSECT = "intersection"
+WAYS = {INTERSECT: METHODS["intersect"], "masked product": METHODS["matrix"], "matching": METHODS["match"]}
+
+
+def ways_rows(context: Context) -> Iterator[Row]:
+    for graph in context.graphs():
+        network = network_of(context, graph)
+        simple = network.undirected
+        degrees = on_host(simple.degrees)
+        alone = _alone(context, simple)
+        for way, what in WAYS.items():
+            if context.only in way:
+                row = measured_row(context, simple, way, partial(count, what, simple), simple.edges / 2)
+                if "seconds" in row:
+                    row["note"] = f"{alone / row['seconds']:.3g} x one thread of the CPU ({alone:.3g} s)"
+                yield context.on(graph) | {"series": way, "degree_squares": int(degrees @ degrees)} | row
+        network.close()
+
+
+def _alone(context: Context, network: Network) -> float:
+    """Return the seconds that one thread of the CPU takes to intersect, the median of the repeats."""
+    host = copy(on_the_host(network))
+    host.threads = 1
+    seconds = timed(partial(count, WAYS[INTERSECT], host), context.repeats)
+    return sorted(seconds)[len(seconds) // 2]
+
+
+def ways_verdict(rows: list[Row]) -> Verdict:
+    found = []
+    for row in measured(rows, work=INTERSECT):
+        others = [one["rate"] for way in WAYS for one in measured(rows, work=way, graph=row["graph"]) if one is not row]
+        if others:
+            found.append(row["rate"] / max(others))
+    if not found:
+        return Verdict(None, "no two ways were measured")
+    return Verdict(min(found) >= 1, f"{min(found):.3g} to {max(found):.3g} times as fast as the next")
+
+
+SUITES = {
+    "gunrock": Suite(
+        "two GPUs are 1.7 times as fast as one in an iteration of PageRank and in triangles, 1.4 in a search of 2^30 "
+        "entries and more, 1.5 in components and 1.3 in shortest paths",
+        gunrock_rows,
+        gunrock_verdict,
+        over="gpus",
+    ),
+    "triangle-ways": Suite(
+        "of three ways to count triangles, intersecting sets of neighbors is the fastest",
+        ways_rows,
+        ways_verdict,
+        over="degree_squares",
+    ),
+}

@@ -17,10 +17,9 @@ from pathlib import Path
 from csaw.datasets.generate import write_text
 from csaw.engine.bench import ingest_child
 from csaw.engine.bench.bench_row import Row, Verdict, figure, gap, measured
-from csaw.engine.bench.context import Context
+from csaw.engine.bench.context import Context, Suite
 from csaw.engine.bench.machine import held_to
 
-CLAIM = "csaw turns text into a checked, synced store 3 times as fast as pandas and SciPy make arrays of it"
 NAMES = {
     "csaw": "csaw",
     "pandas": "pandas read_csv, SciPy CSR, np.save",
@@ -28,7 +27,6 @@ NAMES = {
     "pyarrow": "pyarrow read_csv, NumPy sort, np.save",
     "duckdb": "DuckDB read_csv, distinct, order by, np.save",
 }
-PEER_NAMES = tuple(name for name in NAMES if name != "csaw")
 SPEC, QUICK_SPEC = (f"rmat:scale={scale},edge_factor=16,undirected=0" for scale in (20, 10))
 
 
@@ -115,3 +113,13 @@ def verdict(rows: list[Row]) -> Verdict:
     return Verdict(
         1 / beside["pandas"]["times"] >= 3 if "pandas" in beside else None, said or "no other tool is installed"
     )
+
+
+SUITES = {
+    "ingest": Suite(
+        "csaw turns text into a checked, synced store 3 times as fast as pandas and SciPy make arrays of it",
+        rows,
+        verdict,
+        peers=tuple(name for name in NAMES if name != "csaw"),
+    ),
+}

@@ -10,31 +10,251 @@ with a row for the whole command, one for the sampling in it, and one that sets 
 plan expected. First uses are commands on a graph of 34 vertices with an empty cache.
 """
 
+import json
 import os
 import shutil
 import statistics
+import subprocess
+import sys
 import tempfile
+import time
+import zlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 from csaw.datasets.spec import parse_spec
+from csaw.engine.bench.baseline import MARGIN
 from csaw.engine.bench.bench_row import Row, Verdict, figure, gap, goal_text, measured
-from csaw.engine.bench.context import Context
+from csaw.engine.bench.context import Context, Suite
 from csaw.engine.bench.graphs import Named, expected
-from csaw.engine.bench.journey_goals import WITHIN, as_planned, goals
-from csaw.engine.bench.journey_stages import IN_MEMORY, SAMPLED, SMALL, on_all, stages, walks_in_memory
-from csaw.engine.bench.journey_turn import Timed, turn
-from csaw.engine.bench.stage import Places
-from csaw.partition.base.quoting import short
-
-CLAIM = (
-    "a whole csaw sample takes at most 1.15 times the slowest of a plain write, a plain read and sampling, "
-    "beside the start of a command"
+from csaw.engine.bench.journey_commands import (
+    FIRST_ALGORITHMS,
+    FIRST_MEASURE,
+    FIRST_USE,
+    FROM_DISK,
+    HELP,
+    IN_MEMORY,
+    INFO,
+    MEMBER,
+    MEMBERS,
+    MIDDLE_MEMORY,
+    SAMPLED,
+    SMALL,
+    STREAMED,
+    TEXT,
+    TO_NPY,
+    TO_PARQUET,
+    TO_TEXT,
+    VERIFY,
+    Places,
+    Stage,
+    needed,
+    on_all,
+    plan_of,
+    sampling_of,
+    stages,
+    streamed,
+    walks_in_memory,
 )
+from csaw.engine.bench.machine import forget, held_to, plain_read, plain_write
+from csaw.partition.base.cache import CUPY_VARIABLE, VARIABLE
+from csaw.partition.base.quoting import short
+from csaw.partition.errors import CsawError
+
+READ, WRITE, SAMPLING = "a plain read", "a plain write", "its sampling"
+PARTS, GZIP_LEVEL = 16, 1
+DRIVERS_VARIABLE = "CUDA_CACHE_PATH"  # of the machine code that the driver compiles
+GZIP_HEAD = b"\x1f\x8b\x08\0\0\0\0\0\x04\xff"
+
+
+class Timed(NamedTuple):
+    """One run of a stage: its seconds, the bytes that its rate counts, and the seconds of each of its limits.
+
+    ``bytes`` 0: the rate counts commands. ``expected``: the seconds that a plan expected, 0 without one.
+    """
+
+    seconds: float
+    bytes: int
+    limits: dict[str, float]
+    expected: float = 0.0
+
+
+def turn(
+    context: Context, places: Places, spec: str, small_memory: str, *, warms: bool = False
+) -> Iterator[dict[str, Timed]]:
+    """Run the stages that are wanted once, in empty folders, and yield after each what the rows of all so far take.
+
+    Removing gigabytes of an earlier turn would take as long as a stage itself. ``warms``: what this turn compiles is
+    for others, so that it leaves out the commands that begin with an empty cache.
+    """
+    for folder in places:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+    every = stages(context, places, spec, small_memory)
+    packed = {places.gzip(name): places.text for name in (MEMBERS, MEMBER)}
+    out: dict[str, Timed] = {}
+    for stage in needed(every, context.only, packed):
+        if stage.missing or (warms and stage.first):
+            continue
+        if stage.name in (MEMBERS, MEMBER):
+            write_gzip(places.text, places.gzip(stage.name), context.threads, members=stage.name == MEMBERS)
+        with held_to(context.threads):  # commands without --threads, too
+            out |= _timed(stage, places)
+        yield dict(out)
+
+
+def _timed(stage: Stage, places: Places) -> dict[str, Timed]:
+    """Run a stage; the result has an entry for each of its rows."""
+    if stage.cold:
+        for path in stage.reads:
+            forget(path)
+    seconds = _first(stage, places) if stage.first else run(_command(stage))
+    if stage.start:
+        name, code = stage.start
+        return {stage.name: Timed(seconds, 0, {name: run([sys.executable, "-c", code])})}
+    limits = {READ: plain_read(file for path in stage.reads for file in _files(path))} if stage.reads else {}
+    size = sum(file.stat().st_size for file in _files(stage.counts)) if stage.counts else 0
+    parts = dict[str, Timed]()
+    if stage.leaves:
+        left = sum(file.stat().st_size for file in _files(stage.leaves))
+        if stage.command[0] == "sample":
+            results = _results(stage.leaves)
+            limits[SAMPLING] = results["sampling_seconds"]
+            parts = _parts(stage, seconds, results)
+        if stage.leaves.parent == places.memory:
+            shutil.rmtree(stage.leaves)  # before as much is written again
+        limits[WRITE] = plain_write(stage.leaves.parent, left)
+    return {stage.name: Timed(seconds, size, limits), **parts}
+
+
+def _parts(stage: Stage, seconds: float, results: dict[str, float]) -> dict[str, Timed]:
+    """The rows of a sample beside that of its command, from the results that it stored."""
+    drawn = results["loading_seconds"] + results["sampling_seconds"]
+    found = {
+        sampling_of(stage.name): Timed(drawn, 0, {}),
+        plan_of(stage.name): Timed(seconds, 0, {}, results["expected_seconds"]),
+    }
+    return {name: one for name, one in found.items() if name in stage.rows}
+
+
+def _command(stage: Stage) -> list[str]:
+    return [sys.executable, "-m", "csaw.cli", *stage.command]
+
+
+def _first(stage: Stage, places: Places) -> float:
+    """Seconds of a command that finds nothing compiled: neither by csaw nor by CuPy nor by the driver."""
+    with tempfile.TemporaryDirectory(dir=places.disk) as cache:
+        return run(_command(stage), dict.fromkeys((VARIABLE, CUPY_VARIABLE, DRIVERS_VARIABLE), cache))
+
+
+def run(command: list[str], variables: dict[str, str] | None = None) -> float:
+    """Seconds that a command takes; CsawError with its words if it fails. ``variables``: of its environment."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | (variables or {})
+    began = time.perf_counter()
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
+    seconds = time.perf_counter() - began
+    if done.returncode:
+        said = done.stderr.strip() or f"it ended with status {done.returncode}"
+        raise CsawError(f"{' '.join(command[2:])}: {said}")
+    return seconds
+
+
+def _results(sample: Path) -> dict[str, float]:
+    """The summary of its run that a sample has stored."""
+    return json.loads((sample / "results" / "zarr.json").read_text())["attributes"]
+
+
+def _files(path: Path) -> list[Path]:
+    return [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+
+
+def write_gzip(text: Path, out: Path, threads: int, *, members: bool) -> None:
+    """Write a text as gzip of level 1, packed in 16 parts side by side.
+
+    Each is a member of its own, or all are in one member.
+    """
+    data = np.memmap(text, np.uint8, "r")
+    parts = np.array_split(data, PARTS)
+    with ThreadPoolExecutor(threads) as packers, open(out, "wb") as file:
+        if members:
+            file.writelines(packers.map(_member, parts))
+        else:
+            ends = [False] * (PARTS - 1) + [True]
+            file.write(GZIP_HEAD)
+            file.writelines(packers.map(_deflated, parts, ends))
+            file.write(_tail(data))
+
+
+def _member(part: np.ndarray) -> bytes:
+    return GZIP_HEAD + _deflated(part, True) + _tail(part)
+
+
+def _deflated(part: np.ndarray, ends: bool) -> bytes:
+    """The part as deflate blocks that end at a whole byte; ``ends``: with the last one."""
+    packer = zlib.compressobj(GZIP_LEVEL, wbits=-zlib.MAX_WBITS)
+    return packer.compress(part.data) + packer.flush(zlib.Z_FINISH if ends else zlib.Z_SYNC_FLUSH)
+
+
+def _tail(data: np.ndarray) -> bytes:
+    return zlib.crc32(data.data).to_bytes(4, "little") + (data.size % (1 << 32)).to_bytes(4, "little")
+
+
+START, START_ON_GPU = 0.7, 0.8  # seconds of a sample of 34 vertices
+FIRST, FIRST_ON_GPU = 4.0, 5.0  # seconds of a first use
+ON_GPU = {STREAMED: (0.3, 0.8, 0.4), FROM_DISK: (3.0, 6.0, 2.0)}  # seconds of sampling a graph that does not fit
+FIXED = {HELP: 0.15, VERIFY: 10.0, INFO: 0.5}  # seconds
+CORES, TEXT_RATE, EXPORT_RATE = 16, 1e9, 1.5e9  # bytes a second on so many cores
+OF_DISK = 0.9  # share of a plain write that an export reaches, where the disk is the slower
+OF_GZIP = 2  # times the seconds of plain text
+WITHIN = 1.15  # times the slowest limit of a whole sample
+AS_PLANNED = 1.5  # times the seconds that a plan expected, or as many times less
+SEVERAL = 1.6  # times the rate of one GPU, on several
+
+
+def goals(found: dict[str, Timed], context: Context) -> dict[str, float]:
+    """The seconds that each stage of a turn may take to meet its goal.
+
+    A stage without a goal, or whose goal refers to a stage that did not run, is left out.
+    """
+    share = min(context.threads, CORES) / CORES
+    out = FIXED | {SMALL: START_ON_GPU if context.on_gpu else START} | _once(context)
+    if TEXT in found:
+        out[TEXT] = found[TEXT].bytes / (TEXT_RATE * share)
+        out[MIDDLE_MEMORY] = found[TEXT].seconds * (1 + MARGIN)
+        out |= dict.fromkeys((MEMBERS, MEMBER), OF_GZIP * found[TEXT].seconds)
+    for name in {TO_TEXT, TO_NPY, TO_PARQUET} & found.keys():
+        one = found[name]
+        out[name] = max(one.bytes / (EXPORT_RATE * share), one.limits[WRITE] / OF_DISK)
+    for name in {SAMPLED, IN_MEMORY} & found.keys():
+        out[name] = found[SMALL].seconds + WITHIN * max(found[name].limits.values())
+    if IN_MEMORY in found:
+        out[on_all(context)] = found[IN_MEMORY].seconds / SEVERAL
+    return {name: seconds for name, seconds in out.items() if name in found}
+
+
+def _once(context: Context) -> dict[str, float]:
+    """The goals of commands that are run once: of each first use, and on a GPU of graphs that do not fit."""
+    firsts = (*FIRST_ALGORITHMS, f"evaluate {FIRST_MEASURE}")
+    out = dict.fromkeys(map(FIRST_USE.format, firsts), FIRST_ON_GPU if context.on_gpu else FIRST)
+    for title, seconds in ON_GPU.items() if context.on_gpu else ():
+        out |= dict(zip(map(sampling_of, streamed(title)), seconds, strict=True))
+    return out
+
+
+def as_planned(seconds: float, expected: float) -> tuple[float, bool]:
+    """The end of what a plan allows that is nearest to ``seconds``, and whether they lie within."""
+    low, high = expected / AS_PLANNED, expected * AS_PLANNED
+    return (low if seconds < low else high), low <= seconds <= high
+
+
 SPECS = {"quick": 10, "cpu": 20, "gpu": 23}
-TEXT = "rmat:scale={},edge_factor=16,undirected=0"
+SPEC = "rmat:scale={},edge_factor=16,undirected=0"
 # The first turn compiles all that the others run, on a graph just large enough for its budget of memory to matter.
 FIRST_SCALE, FIRST_MEMORY, MEMORY = 16, "16MiB", "200MiB"
 SHARED_MEMORY = Path("/dev/shm")
@@ -43,7 +263,7 @@ WALK_BYTES = 81 * 4 * 2  # of room in memory for each walk, twice what it takes
 
 def rows(context: Context) -> Iterator[Row]:
     scale = SPECS["quick" if context.quick else "gpu" if context.on_gpu else "cpu"]
-    named = context.named if context.chosen else [Named(TEXT.format(scale), TEXT.format(scale))]
+    named = context.named if context.chosen else [Named(SPEC.format(scale), SPEC.format(scale))]
     for one in named:
         if str(one.source).startswith("rmat:") and not Path(one.source).exists():
             yield from ({"graph": f"text of {one.label}"} | row for row in _journey(context, str(one.source)))
@@ -146,3 +366,13 @@ def verdict(rows: list[Row]) -> Verdict:
 
 def _done(row: Row) -> str:
     return f"{row['seconds']:.3g} s" if row["unit"] == "commands/s" else short(row["rate"])
+
+
+SUITES = {
+    "journey": Suite(
+        "a whole csaw sample takes at most 1.15 times the slowest of a plain write, a plain read and sampling, "
+        "beside the start of a command",
+        rows,
+        verdict,
+    ),
+}

@@ -37,20 +37,13 @@ from csaw.engine.bench.bench_row import (
     rate_of,
     ratio,
 )
-from csaw.engine.bench.context import Context
+from csaw.engine.bench.context import Context, Suite
 from csaw.engine.bench.graphs import Graph, in_partitions
 from csaw.engine.bench.machine import COPIES
-from csaw.engine.bench.suites.neighbors import BIASED, FOREST_FIRE
-from csaw.engine.bench.suites.walks import SIZED, UNIFORM
-from csaw.engine.bench.work import Work
+from csaw.engine.bench.measure import Work
+from csaw.engine.bench.suites.sampling import BIASED, FOREST_FIRE, SIZED, UNIFORM
 from csaw.engine.plan.options import Policy
 
-CLAIM = (
-    "batching makes sampling out of memory at least 2 times as fast, with workload-aware scheduling 3 "
-    "times, with balancing 3.5 times, which evens out the work, and scheduling "
-    "cuts transfers by 1.2 times where fewer are possible, and raises them nowhere (C-SAW, figures 13 to 15)"
-)
-PUBLISHED = (Published("C-SAW, figures 13 to 15", "one NVIDIA V100"),)
 # C-SAW's setting. The plan cuts partitions of which so few fit into smaller pieces, for every policy alike; half of the
 # graph fits in any case.
 PARTITIONS, FIT = 4, 2
@@ -239,3 +232,15 @@ def _fewer(rows: list[Row]) -> Verdict:
         once = {name: fewer[name] for name in fewer if name in passes}
         parts.append(by_row(once, lambda times: times >= 1, "times fewer where one pass a depth is made in order"))
     return all_of(parts)
+
+
+SUITES = {
+    "out-of-memory": Suite(
+        "batching makes sampling out of memory at least 2 times as fast, with workload-aware scheduling 3 "
+        "times, with balancing 3.5 times, which evens out the work, and scheduling "
+        "cuts transfers by 1.2 times where fewer are possible, and raises them nowhere (C-SAW, figures 13 to 15)",
+        rows,
+        verdict,
+        published=(Published("C-SAW, figures 13 to 15", "one NVIDIA V100"),),
+    ),
+}

@@ -11,24 +11,26 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
-from types import ModuleType
 
 import numpy as np
 
+from csaw.engine.api import registry
+from csaw.engine.api.algorithm import Walk
+from csaw.engine.api.law import GraphView, next_law
 from csaw.engine.bench.bench_row import Row, Verdict, beside, by_row, figure, gap, named
-from csaw.engine.bench.context import Context
-from csaw.engine.bench.peer_law import DRAWS, REJECT, chance_of_law, small_graph
-from csaw.engine.bench.peer_process import PEERS, Child, PeerError, check_folder
+from csaw.engine.bench.context import Context, Suite
+from csaw.engine.bench.peers import FIRST, TOOLS, Child, PeerError, check_folder
+from csaw.engine.verify.statistics import chi_square, holm
+from csaw.engine.verify.time_laws import ENDED, TimeLaws, TimeRows, follow
+from csaw.engine.verify.walks_in_time import rule_of
 from csaw.partition import open_graph, write_graph
-from csaw.partition.graph.edge_columns import TIME
+from csaw.partition.graph.edge_columns import NO_TIME, TIME
 from csaw.partition.graph.parts import Graph
 from csaw.partition.graph.store import GraphStore
 
-CLAIM = "csaw samples faster than each peer that is measured beside it on the same device and draws from the same law"
 WORKS: dict[str, Row] = {
     "uniform walk": {},
     "node2vec p=2 q=.5": {"p": 2.0, "q": 0.5},
@@ -59,17 +61,15 @@ UNTESTED = {  # the reason, by what a work is told
     "layer": "the law of layers is not tested",
 }
 QUICK = ("uniform walk", "neighbors 25 x 10")
-FIRST = "csaw"
-NAMES = (FIRST, *sorted({path.stem.replace("_", "-") for path in PEERS.glob("[a-z]*.py")} - {FIRST}))
-PEER_NAMES = NAMES[1:]
+NAMES = tuple(TOOLS)
 SOURCES, TOGETHER, LENGTH = 100_000, 1024, 80
 MOST_EDGES = 1 << 27
 
 
 def rows(context: Context) -> Iterator[Row]:
     for peer, path in context.peers.items():
-        check_folder(peer, path, _programs(peer))
-    there = [name for name in NAMES if context.kind.split(":")[0] in _devices(name)]
+        check_folder(peer, path, TOOLS[peer].programs if peer in TOOLS else ())
+    there = [name for name in NAMES if context.kind.split(":")[0] in TOOLS[name].devices]
     titles = [title for title in WORKS if context.only in title and (not context.quick or title in QUICK)]
     pythons = _pythons(context, there)
     for graph in context.graphs() if titles else ():
@@ -78,7 +78,9 @@ def rows(context: Context) -> Iterator[Row]:
             continue
         for name in (name for name in there if name not in pythons):
             place = (
-                "FOLDER names that of its programs" if _programs(name) else "PYTHON names an interpreter that has it"
+                "FOLDER names that of its programs"
+                if TOOLS[name].programs
+                else "PYTHON names an interpreter that has it"
             )
             why = f"it is not installed here; --peer {name}={place}"
             yield context.on(graph) | gap(name, why)
@@ -187,25 +189,15 @@ def _pythons(context: Context, there: list[str]) -> dict[str, str]:
     """The interpreter of every peer ``there`` that is installed, by name."""
     here = [name for name in there if name == FIRST or find_spec(name.replace("-", "_")) is not None]
     return {
-        name: sys.executable if _programs(name) else context.peers.get(name, sys.executable)
+        name: sys.executable if TOOLS[name].programs else context.peers.get(name, sys.executable)
         for name in there
         if name in here or name in context.peers
     }
 
 
-def _module(name: str) -> ModuleType:
-    return import_module(f"csaw.engine.bench.peers.{name.replace('-', '_')}")
-
-
-def _devices(name: str) -> tuple[str, ...]:
-    """Where a peer draws."""
-    return getattr(_module(name), "DEVICES", ("cpu",))
-
-
 def _works(name: str, device: str) -> tuple[str, ...]:
     """The works that a peer draws on a device."""
-    module = _module(name)
-    return module.WORKS if device == "cpu" else getattr(module, "ON_GPU", module.WORKS)
+    return (TOOLS[name].on_gpu if device != "cpu" else ()) or TOOLS[name].works or tuple(WORKS)
 
 
 def _reads_weights(title: str) -> bool:
@@ -213,15 +205,10 @@ def _reads_weights(title: str) -> bool:
     return bool(WORKS[title].get("weighted")) and "by_degree" not in WORKS[title]
 
 
-def _programs(name: str) -> tuple[str, ...]:
-    """The names of a peer's programs; none if it is a Python package."""
-    return getattr(_module(name), "PROGRAMS", ()) if name in NAMES else ()
-
-
 def _unchecked(name: str, title: str) -> str:
     """The reason why the law of a peer's draws is not tested; empty where it is."""
     untested = (why for told, why in UNTESTED.items() if told in WORKS[title])
-    return getattr(_module(name), "UNCHECKED", "") or next(untested, "")
+    return TOOLS[name].unchecked or next(untested, "")
 
 
 def _check_law(name: str, python: str, how: Row) -> None:
@@ -253,6 +240,77 @@ def _figures(title: str, said: dict[str, list[dict[str, float]]]) -> Iterator[Ro
         yield row | beside(row, base, FIRST) | ({"note": note} if note else {})
 
 
+# The law: many draws on a graph of five vertices, with a chi-square test of each situation.
+EDGES = ((0, 1, 1), (1, 2, 2), (2, 3, 3), (3, 0, 4), (0, 2, 5), (3, 4, 0.5))  # with weights
+TIMES = (1, 2, 2, 3, 2, 4)  # of these edges: two of vertex 2 at once
+DRAWS = 4000  # from every vertex
+REJECT = 1e-6
+
+
+def small_graph() -> Graph:
+    """The graph of EDGES, with five vertices."""
+    timed = [(*edge, time) for edge, time in zip(EDGES, TIMES, strict=True)]
+    rows = sorted([*timed, *((v, u, *rest) for u, v, *rest in timed)])
+    indptr = np.cumsum(np.bincount([u + 1 for u, *_ in rows], minlength=6))
+    _, targets, weights, times = zip(*rows, strict=True)
+    columns = {TIME.name: np.array(times, np.int64)}
+    return Graph(indptr, np.array(targets, np.uint32), np.array(weights, np.float32), columns)
+
+
+def of_degree(graph: Graph) -> Graph:
+    """The graph with the degree of each edge's neighbor as its weight."""
+    degrees = np.diff(graph.indptr)[graph.indices]
+    return Graph(graph.indptr, graph.indices, degrees.astype(np.float32))
+
+
+def chance_of_law(samples: str, how: Row) -> float:
+    """The smallest p-value of a peer's samples over all situations, times their number.
+
+    A situation is (previous vertex, vertex), or in time (vertex, time of the step before, whether it is the first).
+    """
+    walks = np.load(samples).astype(np.int64)
+    if "time_bias" in how:
+        return _chance_in_time(walks, how)
+    view = GraphView(of_degree(small_graph()) if how.get("by_degree") else small_graph(), bool(how.get("weighted")))
+    walk = registry.build("node2vec", {"p": how.get("p", 1.0), "q": how.get("q", 1.0)})
+    assert isinstance(walk, Walk)
+    found: dict[tuple[int, int], dict[int, int]] = {}
+    for step in range(walks.shape[1] - 1):
+        before = walks[:, step - 1] if step else np.full(len(walks), -1)
+        rows, counts = np.unique(np.column_stack([before, walks[:, step : step + 2]]), axis=0, return_counts=True)
+        for (prev, v, then), count in zip(rows.tolist(), counts.tolist(), strict=True):
+            outcomes = found.setdefault((prev, v), {})
+            outcomes[then] = outcomes.get(then, 0) + count
+    tested = [chi_square(seen, next_law(view, walk, v, prev=prev)) for (prev, v), seen in found.items()]
+    return holm([p for p in tested if p is not None])
+
+
+def _chance_in_time(found: np.ndarray, how: Row) -> float:
+    """``chance_of_law`` of walks in time, which stand before the times of their steps."""
+    steps = (found.shape[1] - 1) // 2
+    walks, times = np.ascontiguousarray(found[:, : steps + 1]), np.ascontiguousarray(found[:, steps + 1 :])
+    lengths = (walks >= 0).sum(axis=1) - 1
+    times[np.arange(steps) >= lengths[:, None]] = NO_TIME
+    walk = registry.build("temporal", {"per": "time", "time_bias": how["time_bias"]})
+    assert isinstance(walk, Walk)
+    view = GraphView(small_graph(), False)
+    rows, rule, faults = TimeRows.of(view), rule_of(walk), np.zeros(4, np.int64)
+    places = np.empty(times.shape, np.int64)
+    follow(rows, walks, times, lengths, rule, True, places, faults)
+    if faults.any():
+        return 0.0
+    row, step = np.nonzero(places >= ENDED)
+    now = np.where(step > 0, times[row, step - 1], rule.start)
+    situations = np.column_stack([walks[row, step], now, step == 0])
+    laws = TimeLaws(view, walk, rows, rule, ("at", "previous_time", "first"))
+    tested = []
+    for situation in np.unique(situations, axis=0):
+        outcomes, counts = np.unique(places[row, step][(situations == situation).all(axis=1)], return_counts=True)
+        seen = dict(zip(outcomes.tolist(), counts.tolist(), strict=True))
+        tested.append(chi_square(seen, laws(*situation.tolist())))
+    return holm([p for p in tested if p is not None])
+
+
 def verdict(rows: list[Row]) -> Verdict:
     beside = [row for row in rows if row["peer"] != FIRST and "times" in row]
     if not beside:
@@ -261,3 +319,13 @@ def verdict(rows: list[Row]) -> Verdict:
     return by_row(
         times, lambda ratio: ratio > 1, f"times the rate of the peer in each of these rows: {'; '.join(times)}"
     )
+
+
+SUITES = {
+    "peers": Suite(
+        "csaw samples faster than each peer that is measured beside it on the same device and draws from the same law",
+        rows,
+        verdict,
+        peers=NAMES[1:],
+    )
+}

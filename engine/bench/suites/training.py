@@ -21,11 +21,9 @@ import numpy as np
 
 from csaw.engine.bench import training_child
 from csaw.engine.bench.bench_row import Row, Verdict, beside, by_row, figure, gap, measured, named
-from csaw.engine.bench.context import Context
+from csaw.engine.bench.context import Context, Suite
 from csaw.engine.bench.graphs import PARTITION_BYTES, Graph, copied
 from csaw.engine.bench.machine import held_to
-
-CLAIM = "waiting for samples takes less than 5 % of an epoch of GraphSAGE"
 
 
 class Tool(NamedTuple):
@@ -47,7 +45,6 @@ TOOLS = {
     "pyg": Tool("PyTorch Geometric"),
     "dgl": Tool("DGL"),
 }
-PEER_NAMES = tuple(name for name, tool in TOOLS.items() if tool.is_peer)
 FULL = {
     "mini_batches": 28,
     "seeds": 1024,
@@ -164,3 +161,13 @@ def verdict(rows: list[Row]) -> Verdict:
         return Verdict(None, "no epoch was measured")
     shares = {name: row["waiting_share"] for name, row in named(found).items()}
     return by_row(shares, lambda share: share < LEAST_SHARE, "of an epoch is waiting")
+
+
+SUITES = {
+    "training": Suite(
+        "waiting for samples takes less than 5 % of an epoch of GraphSAGE",
+        rows,
+        verdict,
+        peers=tuple(name for name, tool in TOOLS.items() if tool.is_peer),
+    ),
+}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from csaw.engine.bench.peer_law import small_graph
+from csaw.engine.bench.suites.peers import small_graph
 from csaw.partition.graph.edge_columns import TIME
 
 

@@ -12,11 +12,12 @@ from helpers.bench_works import printed, replace_clocks
 
 from csaw.cli.main import cli
 from csaw.engine import sample
-from csaw.engine.bench import peer_law, peer_process, run, suites
+from csaw.engine.bench import peers as samplers
+from csaw.engine.bench import run, suites
 from csaw.engine.bench.bench_row import GOALS, MACHINE, key, measured
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import given
-from csaw.engine.bench.judge import judged
+from csaw.engine.bench.run import judged
 from csaw.engine.bench.shares import MOVING
 from csaw.engine.bench.suites import peers
 from csaw.partition import write_graph
@@ -93,31 +94,30 @@ def test_csaw_passes_the_check_of_the_law_that_peers_must_pass_and_a_wrong_walk_
     _, _, rows = bench(GRAPH, "--quick", "--suite", "peers", folder=tmp_path)
     assert {row["work"] for row in measured(rows, peer="csaw")} == {"uniform walk, csaw", "neighbors 25 x 10, csaw"}
     store = tmp_path / "small.zarr"
-    small = peer_law.small_graph()
+    small = peers.small_graph()
     write_graph(store, small.indptr, small.indices, small.weights, directed=False)
     walks = sample(
         store, tmp_path / "w.zarr", "node2vec", p=2.0, q=0.5, weighted=False, walk_length=4, num_walks=4000
     ).walks
     np.save(tmp_path / "walks.npy", walks)
-    chance = {p: peer_law.chance_of_law(tmp_path / "walks.npy", {"p": p, "q": 0.5}) for p in (2.0, 1.8, 1.0)}
+    chance = {p: peers.chance_of_law(tmp_path / "walks.npy", {"p": p, "q": 0.5}) for p in (2.0, 1.8, 1.0)}
     assert chance[2.0] > 0.01
     assert chance[1.8] < 1e-3
-    assert chance[1.0] < peer_law.REJECT
+    assert chance[1.0] < peers.REJECT
 
 
 def test_a_peer_that_fails_is_reported_with_its_own_words(tmp_path, monkeypatch):
-    monkeypatch.setattr(peer_process, "PEERS", tmp_path)
     how = {"folder": str(tmp_path), "threads": 2}
     for name, code, said in (
         ("broken", "raise ImportError('no such sampler')", "ImportError: no such sampler"),
         ("slow", "import time\ntime.sleep(60)", "a draw did not end within 1 s"),
     ):
         (tmp_path / f"{name}.py").write_text(code)
-        monkeypatch.setattr(peer_process, "LIMIT_SECONDS", 1.0 if name == "slow" else 60.0)
-        with pytest.raises(peer_process.PeerError, match=said):
-            peer_process.Child(name, sys.executable, how)
-    with pytest.raises(peer_process.PeerError, match="nothing cannot be run"):
-        peer_process.Child("broken", "nothing", how)
+        monkeypatch.setattr(samplers, "LIMIT_SECONDS", 1.0 if name == "slow" else 60.0)
+        with pytest.raises(samplers.PeerError, match=said):
+            samplers.Child(name, sys.executable, how, tmp_path / f"{name}.py")
+    with pytest.raises(samplers.PeerError, match="nothing cannot be run"):
+        samplers.Child("broken", "nothing", how, tmp_path / "broken.py")
 
 
 def test_two_suites_in_one_run_and_only_some_works(tmp_path):

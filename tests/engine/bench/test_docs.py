@@ -12,9 +12,9 @@ from csaw.datasets.generate import generate
 from csaw.engine.bench import report, suites
 from csaw.engine.bench.bench_row import Ratio, Verdict, all_of, by_row, named, paired, ratio
 from csaw.engine.bench.context import Context
-from csaw.engine.bench.judge import judged, judged_again, published
 from csaw.engine.bench.measure import Timed
-from csaw.engine.bench.suites import layers, scaling, selection, transit
+from csaw.engine.bench.run import judged, judged_again
+from csaw.engine.bench.suites import papers, sampling
 
 DOCS = Path(__file__).parents[3] / "docs" / "contributing" / "benchmarks.md"
 RUNS = {file.stem: json.loads(file.read_text()) for file in sorted(DOCS.with_suffix("").glob("*.json"))}
@@ -50,11 +50,11 @@ def test_a_node_is_measured_on_one_gpu_and_on_all(tmp_path, monkeypatch):
 
 def test_transit_parallelism_is_told_apart_by_the_samples_of_a_vertex(tmp_path):
     context = Context([], instances=100_000)
-    works = {work.name: work.options["sources"] for work in transit.shared(context)}
+    works = {work.name: work.options["sources"] for work in papers.shared(context)}
     assert works["25 x 10, with replacement, 100 samples of a source"] == "random:1000"
     assert works["25 x 10, without replacement, 2,000 samples of a source"] == "random:50"
     store = generate("rmat:scale=8", tmp_path / "made.zarr")
-    few = transit.shared(Context([], instances=200))[1]
+    few = papers.shared(Context([], instances=200))[1]
     timed = Timed(store, few.shrunk(200), device="cpu", threads=1, turns=2)
     assert timed.job.sources.listed.size == 2
 
@@ -62,8 +62,8 @@ def test_transit_parallelism_is_told_apart_by_the_samples_of_a_vertex(tmp_path):
 def test_layers_are_judged_in_each_way_where_a_pool_is_searched(tmp_path, monkeypatch):
     replace_clocks(monkeypatch, tmp_path)
     works = [work for _, _, work in printed("csaw bench rmat:scale=9 --suite selection --device cpu", 1)]
-    assert {f"{selection.FIRST_LAYER.name}, {way}" for way in selection.WAYS} < set(works)
-    assert selection.LAYERS.name in works
+    assert {f"{papers.FIRST_LAYER.name}, {way}" for way in papers.COLLISIONS} < set(works)
+    assert papers.LAYERS.name in works
 
 
 def test_a_run_is_brought_in_step_with_its_suites(tmp_path, monkeypatch):
@@ -143,41 +143,44 @@ def test_a_sum_hides_no_row_of_selection():
         of("large", "repeated", 1.0),
         of("small", "repeated", 1.0),
     ]
-    holds, found = selection.verdict(rows)
+    holds, found = papers.selection_verdict(rows)
     assert holds is False, "in sum a list takes 4.5 searches and a bitmap 2, but not in each work"
     assert "0.5 to 4 times fewer searches than a list (it fails for small (0.5))" in found
-    assert selection.verdict([one for one in rows if not one["work"].startswith("small")]).holds is True
-    assert selection.verdict(rows[:1]).holds is None
+    assert papers.selection_verdict([one for one in rows if not one["work"].startswith("small")]).holds is True
+    assert papers.selection_verdict(rows[:1]).holds is None
 
 
 def test_the_slowest_way_of_a_comparison_is_named():
     rows = [row(f"{work}, transit-parallel", rate) for work, rate in (("a", 1.4), ("b", 0.6))]
     rows += [row(f"{work}, sample-parallel", 1.0) for work in "ab"]
-    assert transit.verdict(rows) == (False, "0.6 to 1.4 times the rate of sample-parallel (it fails for b (0.6))")
+    assert papers.transit_verdict(rows) == (
+        False,
+        "0.6 to 1.4 times the rate of sample-parallel (it fails for b (0.6))",
+    )
     walks = [
         row(f"{name}, 2 GPU(s)", 1.0, gpus=2, series=name, efficiency=share)
-        for name, share in ((scaling.UNIFORM.name, 0.99), (scaling.NODE2VEC.name, 0.9))
+        for name, share in ((papers.UNIFORM.name, 0.99), (papers.NODE2VEC.name, 0.9))
     ]
-    fast = row("8000", 1.0, gpus=2, series=scaling.BY_DEGREE.name, efficiency=0.9)
-    holds, found = scaling.verdict([*walks, fast])
+    fast = row("8000", 1.0, gpus=2, series=papers.BY_DEGREE.name, efficiency=0.9)
+    holds, found = papers.scaling_verdict([*walks, fast])
     assert holds is False
-    assert f"it fails for {scaling.NODE2VEC.name}, 2 GPU(s) (0.9)" in found
-    slow = row("2000", 1.0, gpus=2, series=scaling.FEW.name, efficiency=0.4)
-    holds, found = scaling.verdict([walks[0], fast, slow])
+    assert f"it fails for {papers.NODE2VEC.name}, 2 GPU(s) (0.9)" in found
+    slow = row("2000", 1.0, gpus=2, series=papers.FEW.name, efficiency=0.4)
+    holds, found = papers.scaling_verdict([walks[0], fast, slow])
     assert holds is False
     assert "1.8 times the rate of one with 2 (8000); 0.8 times the rate of one with 2 (2000)" in found
 
 
 @pytest.mark.parametrize("name", suites.names())
 def test_a_claim_about_others_figures_says_their_machine_and_this_one(name):
-    claim, whose = suites.load(name).CLAIM, [one.whose for one in published(name)]
-    assert all(re.search("V100|EPYC", one.machine) for one in published(name))
+    claim, published = suites.load(name).claim, suites.load(name).published
+    assert all(re.search("V100|EPYC", one.machine) for one in published)
     assert [other for other in OTHERS if other in claim] == [
-        other for other in OTHERS if any(other in one for one in whose)
+        other for other in OTHERS if any(other in one.whose for one in published)
     ]
     for run, rows in RUNS.items():
         for verdict in [one for one in rows if one["suite"] == name and one.get("holds") is not None]:
-            for one in published(name):
+            for one in published:
                 assert f"{one.whose}: on {one.machine}, here on {rows[0]['device']}" in verdict["found"], run
 
 
@@ -190,9 +193,9 @@ def test_a_line_that_names_an_older_gpu_names_the_one_beside_it(page):
 
 
 def test_a_rate_beside_gsamplers_names_both_machines():
-    rate = {"work": layers.GSAMPLER.name, "graph": "g", "vertices": layers.VERTICES, "stored_edges": layers.EDGES}
-    one = row(layers.GSAMPLER.name, 2 * layers.RATE) | rate
-    one |= layers._beside_published(one, "NVIDIA H200")
+    rate = {"work": sampling.GSAMPLER.name, "graph": "g", "vertices": sampling.VERTICES, "stored_edges": sampling.EDGES}
+    one = row(sampling.GSAMPLER.name, 2 * sampling.GSAMPLER_RATE) | rate
+    one |= sampling._beside_published(one, "NVIDIA H200")
     assert one["times_of"] == "gSampler on one NVIDIA V100, csaw on NVIDIA H200"
     verdict = judged("layers", [one | {"suite": "layers"}], "NVIDIA H200")
     assert "on one NVIDIA V100, here on NVIDIA H200" in verdict["found"]

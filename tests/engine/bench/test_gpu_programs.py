@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from helpers.peer_programs import programs
 
-from csaw.engine.bench.peer_process import Child, PeerError
+from csaw.engine.bench.peers import Child, PeerError
 from csaw.engine.bench.suites import peers
 
 FLOWWALKER = """

@@ -21,8 +21,8 @@ from csaw.engine.bench.suites.gunrock import (
     STRONG,
     TRIANGLES,
     crossing_share,
-    verdict,
 )
+from csaw.engine.bench.suites.gunrock import gunrock_verdict as verdict
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 6, 8])

@@ -10,14 +10,14 @@ from helpers.bench import GRAPH, bench
 from helpers.bench_works import replace_clocks, shown
 
 from csaw.datasets.generate import generate
-from csaw.engine.bench import judge, run, suites
+from csaw.engine.bench import run, suites
 from csaw.engine.bench.bench_row import MACHINE, Verdict, figure
-from csaw.engine.bench.context import Context
+from csaw.engine.bench.context import Context, Suite
 from csaw.engine.bench.graphs import GOAL_DEVICE, GOAL_GRAPH, Graph
 from csaw.engine.bench.machine import held_to
 from csaw.engine.bench.measure import Timed
-from csaw.engine.bench.peer_process import Child
-from csaw.engine.bench.suites import ingest, peers, triangles
+from csaw.engine.bench.peers import Child
+from csaw.engine.bench.suites import ingest, measures, peers
 from csaw.engine.cuda.device import Device
 from csaw.engine.schedule.backend import TALLY
 
@@ -56,10 +56,8 @@ def test_a_suite_works_on_the_device_that_the_head_names(tmp_path, monkeypatch, 
 
 def fake_suite(monkeypatch, name, *rows):
     """A suite that yields these rows."""
-    module = SimpleNamespace(rows=lambda context: iter(rows), CLAIM="a claim")
-    module.verdict = lambda rows: Verdict(True, "found")
-    for place in (run.suites, judge.suites):
-        monkeypatch.setattr(place, "load", lambda _: module)
+    suite = Suite("a claim", lambda context: iter(rows), lambda rows: Verdict(True, "found"))
+    monkeypatch.setattr(run.suites, "load", lambda _: suite)
     monkeypatch.setattr(run, "about", lambda device, *_: {"suite": MACHINE, "device": device.name if device else "CPU"})
 
 
@@ -161,16 +159,17 @@ def test_text_is_read_by_the_cpu_alone(tmp_path):
 
 
 def test_grouptc_is_not_measured_under_the_head_of_a_cpu():
-    row = triangles._by_groups(Context([]), None)
+    row = measures.by_groups(Context([]), None)
     assert row["not_measured"] == "it runs on a GPU, and this run is of the CPU; run with --device cuda"
 
 
 PROCESSORS = """
 import os
-class Tool:
+class Counting:
     def __init__(self, how, graph): pass
     def draw(self): return []
     def rate(self, drawn): return len(os.sched_getaffinity(0))
+TOOLS = {"counting": Counting}
 """
 
 
@@ -178,7 +177,7 @@ class Tool:
 def test_other_programs_have_the_processors_that_the_head_names(tmp_path, threads):
     (tmp_path / "counting.py").write_text(PROCESSORS)
     mine = os.sched_getaffinity(0)
-    child = Child("counting", "python3", {"folder": str(tmp_path), "threads": threads}, tmp_path)
+    child = Child("counting", "python3", {"folder": str(tmp_path), "threads": threads}, tmp_path / "counting.py")
     assert child.ask()["rate"] == min(threads, len(mine))
     child.end()
     with held_to(threads):

@@ -14,13 +14,13 @@ from click.testing import CliRunner
 from helpers.machine import need_package
 
 from csaw.cli.main import cli
-from csaw.engine.bench import ingest_child, journey_turn
+from csaw.engine.bench import ingest_child
 from csaw.engine.bench.bench_row import figure, goal_text, measured, met_text
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Named
-from csaw.engine.bench.journey_goals import as_planned, goals
-from csaw.engine.bench.journey_once import FIRST_ALGORITHMS, FROM_DISK, STREAMED, WEIGHTED, streamed
-from csaw.engine.bench.journey_stages import (
+from csaw.engine.bench.journey_commands import (
+    FIRST_ALGORITHMS,
+    FROM_DISK,
     GENERATE,
     HELP,
     IN_MEMORY,
@@ -31,18 +31,25 @@ from csaw.engine.bench.journey_stages import (
     SAMPLED,
     SMALL,
     SMALL_MEMORY,
+    STREAMED,
     TEXT,
     TO_NPY,
     TO_PARQUET,
     TO_TEXT,
     VERIFY,
+    WEIGHTED,
+    Places,
+    Stage,
+    needed,
     on_all,
+    plan_of,
+    sampling_of,
     stages,
+    streamed,
 )
-from csaw.engine.bench.journey_turn import Timed
 from csaw.engine.bench.report import table
-from csaw.engine.bench.stage import Places, Stage, needed, plan_of, sampling_of
 from csaw.engine.bench.suites import journey
+from csaw.engine.bench.suites.journey import Timed, as_planned, goals
 
 PLACES = Places(Path("disk"), Path("memory"))
 PACKED = {PLACES.gzip(name): PLACES.text for name in (MEMBERS, MEMBER)}
@@ -125,7 +132,7 @@ def test_only_runs_a_stage_with_those_that_it_reads_from_or_is_compared_with(onl
     assert [stage.name for stage in needed(every, only, PACKED)] == names
 
 
-READ, WRITE, SAMPLING = journey_turn.READ, journey_turn.WRITE, journey_turn.SAMPLING
+READ, WRITE, SAMPLING = journey.READ, journey.WRITE, journey.SAMPLING
 TURN = {
     HELP: Timed(0.1, 0, {}),
     SMALL: Timed(1.0, 0, {}),
@@ -282,14 +289,14 @@ def test_a_first_use_begins_with_an_empty_cache_and_leaves_the_users_alone(tmp_p
         (folders.pop() / "kernel").touch()
         return float(seen.append(command) or len(seen))
 
-    monkeypatch.setattr(journey_turn, "run", run)
+    monkeypatch.setattr(journey, "run", run)
     places = Places(tmp_path / "disk", tmp_path / "memory")
     context = Context([], only="first use")
-    *_, found = journey_turn.turn(context, places, "rmat:scale=10", "16MiB")
+    *_, found = journey.turn(context, places, "rmat:scale=10", "16MiB")
     assert [one.seconds for one in found.values()] == list(range(1, 9))
     assert [name for name in EVERY if name.startswith("first use")] == list(found)
     assert list((tmp_path / "disk").iterdir()) == []
-    assert list(journey_turn.turn(context, places, "rmat:scale=10", "16MiB", warms=True)) == [], "it warms up nothing"
+    assert list(journey.turn(context, places, "rmat:scale=10", "16MiB", warms=True)) == [], "it warms up nothing"
 
 
 def test_a_sample_has_rows_of_its_sampling_and_of_its_plan_from_what_it_stored(tmp_path, monkeypatch):
@@ -301,9 +308,9 @@ def test_a_sample_has_rows_of_its_sampling_and_of_its_plan_from_what_it_stored(t
         (out / "results" / "zarr.json").write_text(json.dumps({"attributes": results}))
         return 2.0
 
-    monkeypatch.setattr(journey_turn, "run", run)
+    monkeypatch.setattr(journey, "run", run)
     stage = Stage("s", ("sample",), leaves=out, sampling=True, plan=True)
-    found = journey_turn._timed(stage, Places(tmp_path / "disk", tmp_path / "memory"))
+    found = journey._timed(stage, Places(tmp_path / "disk", tmp_path / "memory"))
     assert list(found) == stage.rows == ["s", sampling_of("s"), plan_of("s")]
     assert found["s"].seconds == 2.0
     assert found[sampling_of("s")] == Timed(0.75, 0, {})
@@ -350,9 +357,9 @@ def test_the_gzip_of_a_journey_is_the_text_in_one_member_or_in_16(tmp_path, memb
     text.write_bytes(
         b"".join(b"%d\t%d\n" % tuple(pair) for pair in np.random.default_rng(0).integers(0, 999, (5000, 2)).tolist())
     )
-    journey_turn.write_gzip(text, packed, 2, members=members)
+    journey.write_gzip(text, packed, 2, members=members)
     assert gzip.decompress(packed.read_bytes()) == text.read_bytes()
-    assert packed.read_bytes().count(journey_turn.GZIP_HEAD) == (16 if members else 1)
+    assert packed.read_bytes().count(journey.GZIP_HEAD) == (16 if members else 1)
 
 
 def test_the_ingest_of_pyarrow_finds_each_edge_once_in_order_of_rows(tmp_path):

@@ -7,35 +7,35 @@ from helpers.bench import GRAPH, bench
 from csaw.datasets.generate import generate
 from csaw.engine.bench.bench_row import figure, measured
 from csaw.engine.bench.graphs import in_clusters
-from csaw.engine.bench.suites import layers
+from csaw.engine.bench.suites import sampling
 
 
-def row(work=layers.GSAMPLER.name, vertices=2_449_029, edges=123_718_280, rate=1000.0):
-    return {"work": work, "graph": "g", "vertices": vertices, "stored_edges": edges, **figure([rate], layers.UNIT)}
+def row(work=sampling.GSAMPLER.name, vertices=2_449_029, edges=123_718_280, rate=1000.0):
+    return {"work": work, "graph": "g", "vertices": vertices, "stored_edges": edges, **figure([rate], sampling.UNIT)}
 
 
 def test_the_published_rate_is_that_of_an_epoch():
-    assert layers.EPOCH_BATCHES == 385
-    assert pytest.approx(308) == layers.RATE
+    assert sampling.EPOCH_BATCHES == 385
+    assert pytest.approx(308) == sampling.GSAMPLER_RATE
 
 
 @pytest.mark.parametrize(("rate", "met"), [(1000.0, True), (900.0, False)])
 def test_a_rate_is_judged_by_three_times_the_published_one(rate, met):
     one = row(rate=rate)
-    one |= layers._beside_published(one, "a GPU")
+    one |= sampling._beside_published(one, "a GPU")
     assert one["times"] == pytest.approx(rate / 308)
     assert one["goal"] == pytest.approx(924)
-    assert layers.verdict([one]) == (met, f"{rate:,.0f} a second on g{'' if met else ', too few'}")
+    assert sampling.layers_verdict([one]) == (met, f"{rate:,.0f} a second on g{'' if met else ', too few'}")
 
 
-@pytest.mark.parametrize("other", [{"work": layers.WORKS[1].name}, {"vertices": 5_000_000}, {"edges": 60_000_000}])
+@pytest.mark.parametrize("other", [{"work": sampling.LAYERS[1].name}, {"vertices": 5_000_000}, {"edges": 60_000_000}])
 def test_other_works_and_graphs_of_other_sizes_are_not_compared(other):
-    assert layers._beside_published(row(**other), "a GPU") == {}
-    assert layers.verdict([row(**other)]).holds is None
+    assert sampling._beside_published(row(**other), "a GPU") == {}
+    assert sampling.layers_verdict([row(**other)]).holds is None
 
 
 def test_rates_count_samples():
-    assert {work.unit for work in layers.WORKS} == {"samples/s"}
+    assert {work.unit for work in sampling.LAYERS} == {"samples/s"}
 
 
 def test_cluster_gcn_is_measured_where_the_store_has_no_clusters(tmp_path):

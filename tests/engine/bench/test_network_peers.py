@@ -56,7 +56,7 @@ def test_igraph_finds_what_networkx_finds(tmp_path):
     how = {"folder": str(tmp_path), "vertices": 30, "directed": False, "sources": [3], "damping": 0.85}
 
     def found(work):
-        return peer_loop.open_tool(str(network_peers.FOLDER / "igraph.py"), how | {"work": work}).draw()
+        return peer_loop.open_tool(str(network_peers.FILE), "igraph", how | {"work": work}).draw()
 
     assert found("triangles") == pytest.approx(nx.transitivity(one))
     clustering = np.nan_to_num(found("triangles of each vertex"))

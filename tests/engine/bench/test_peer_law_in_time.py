@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from csaw.engine.bench.peer_law import DRAWS, REJECT, chance_of_law, small_graph
 from csaw.engine.bench.peers.csaw import Tool
+from csaw.engine.bench.suites.peers import DRAWS, REJECT, chance_of_law, small_graph
 from csaw.partition import write_graph
 
 BIASES = ("uniform", "linear", "exponential-rank")

@@ -15,14 +15,15 @@ from helpers.bench import GRAPH
 from helpers.machine import need_package
 from helpers.peer_programs import programs
 
-from csaw.engine.bench import peer_loop, peer_process
+from csaw.engine.bench import peer_loop
+from csaw.engine.bench import peers as samplers
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import given
 from csaw.engine.bench.networks import network_of
-from csaw.engine.bench.peer_law import REJECT, chance_of_law, small_graph
-from csaw.engine.bench.peer_process import Child, PeerError
+from csaw.engine.bench.peers import Child, PeerError
 from csaw.engine.bench.peers import csaw as csaw_peer
-from csaw.engine.bench.suites import peers, triangles
+from csaw.engine.bench.suites import measures, peers
+from csaw.engine.bench.suites.peers import REJECT, chance_of_law, small_graph
 from csaw.engine.cuda.device import Device
 from csaw.engine.runs.job import prepare
 from csaw.partition import write_graph
@@ -241,12 +242,12 @@ def test_cugraphs_samples_are_tested_and_counted_on_the_gpu_that_is_named(tmp_pa
         else:
             with pytest.raises(PeerError, match="it draws from another law"):
                 peers._check_law("cugraph", sys.executable, asked)
-    tool = peer_process.PEERS / "cugraph.py"
+    tool = samplers.file_of("cugraph")
     monkeypatch.syspath_prepend(tmp_path / "1")
     for fake in ("cupy", "pylibcugraph"):
         monkeypatch.setitem(sys.modules, fake, None)  # so that other tests find what was there before
         del sys.modules[fake]
-    opened = peer_loop.open_tool(str(tool), asked | {"listed": [3, 0], "length": 2, "fanout": [1]})
+    opened = peer_loop.open_tool(str(tool), "cugraph", asked | {"listed": [3, 0], "length": 2, "fanout": [1]})
     assert peer_loop.count(opened, opened.draw()) == 2, "an edge for each source"
     del opened.how["fanout"]
     expected = 2 if title == "walk by degree 4000 x 2000" else opened.starts.size
@@ -291,7 +292,7 @@ def test_dgls_walks_by_degree_are_tested(tmp_path, how, monkeypatch, power):
 
 
 def test_each_device_has_peers_and_works_of_its_own():
-    of = {kind: {name for name in peers.NAMES if kind in peers._devices(name)} for kind in ("cpu", "cuda")}
+    of = {kind: {name for name in peers.NAMES if kind in samplers.TOOLS[name].devices} for kind in ("cpu", "cuda")}
     assert of["cuda"] == {
         "c-saw",
         "csaw",
@@ -329,7 +330,7 @@ def test_walks_by_degree_of_csaw_and_igraph_follow_the_law(tmp_path, how, name):
     listed = np.repeat(np.arange(small.indptr.size - 1), 1000).tolist()
     asked = how | peers.WORKS["walk by degree 4000 x 2000"]
     asked |= {"graph": str(tmp_path / "graph.zarr"), "listed": listed, "walks": len(listed), "length": 4}
-    tool = peer_loop.open_tool(str(peer_process.PEERS / f"{name}.py"), asked)
+    tool = peer_loop.open_tool(str(samplers.file_of(name)), name, asked)
     np.save(tmp_path / "walks.npy", tool.walks(tool.draw()))
     assert chance_of_law(str(tmp_path / "walks.npy"), asked) > REJECT
     assert chance_of_law(str(tmp_path / "walks.npy"), {}) < REJECT, "a uniform walk is another one"
@@ -358,8 +359,8 @@ def test_graphsaints_multirw_has_100_walkers_of_100_steps_and_cuts_off_no_degree
     monkeypatch.setitem(sys.modules, "graphsaint", SimpleNamespace())
     fake = SimpleNamespace(MRW=lambda *given: asked.extend(given[3:]), RW=None)
     monkeypatch.setitem(sys.modules, "graphsaint.cython_sampler", fake)
-    tool = str(peer_process.PEERS / "graphsaint.py")
-    peer_loop.open_tool(tool, how | peers.WORKS["MultiRW, 100 roots"])
+    tool = str(samplers.file_of("graphsaint"))
+    peer_loop.open_tool(tool, "graphsaint", how | peers.WORKS["MultiRW, 100 roots"])
     threads, of_each, degrees, most, walkers, size = asked
     assert (threads, of_each, most, walkers, size) == (2, 1000, 3, 100, 200)
     assert degrees.tolist() == np.diff(small_graph().indptr).tolist()
@@ -381,7 +382,7 @@ def test_a_program_that_fails_is_reported_with_its_own_words(tmp_path, how, text
 
 
 def test_a_program_that_does_not_end_is_ended(tmp_path, how, monkeypatch):
-    monkeypatch.setattr(peer_process, "LIMIT_SECONDS", 5.0)
+    monkeypatch.setattr(samplers, "LIMIT_SECONDS", 5.0)
     folder = programs(tmp_path / "bin", ("deepwalk", "node2vec"), "")
     (tmp_path / "bin" / "deepwalk").write_text('#!/bin/sh\necho $$ > "$0.pid"\nexec sleep 60\n')
     with pytest.raises(PeerError, match="a draw did not end within 5 s"):
@@ -448,7 +449,7 @@ def test_grouptc_counts_as_csaw_does_and_its_time_is_all_in(tmp_path, text, said
     folder = programs(tmp_path / "bin", ("main",), text)
     graph, gpu = given(GRAPH).open(None), Device(0, "a GPU", "sm_90", 132, 1 << 37)
     network = network_of(Context([], threads=2), graph).undirected
-    row = triangles._by_groups(Context([], (gpu,), 2, 1, out=tmp_path, peers={"grouptc": folder}), network)
+    row = measures.by_groups(Context([], (gpu,), 2, 1, out=tmp_path, peers={"grouptc": folder}), network)
     assert row["ran_on"] == "cuda"
     if "rate" in row:
         assert row["seconds"] == pytest.approx(0.004)
@@ -463,7 +464,7 @@ def test_csaws_mini_batches_pass_the_check_of_the_law(tmp_path, how):
     write_graph(tmp_path / "g.zarr", small.indptr, small.indices, small.weights, directed=False)
     listed = np.repeat(np.arange(small.indptr.size - 1), 400).tolist()
     asked = how | peers.WORKS["mini-batches 25 x 10"] | {"graph": str(tmp_path / "g.zarr"), "listed": listed}
-    tool = peer_loop.open_tool(str(peer_process.PEERS / "csaw.py"), asked | {"fanout": [1]})
+    tool = peer_loop.open_tool(str(samplers.file_of("csaw")), "csaw", asked | {"fanout": [1]})
     np.save(tmp_path / "pairs.npy", tool.walks(tool.draw()))
     assert chance_of_law(str(tmp_path / "pairs.npy"), {}) > REJECT
     np.save(tmp_path / "pairs.npy", np.load(tmp_path / "pairs.npy")[:, ::-1])

@@ -2,8 +2,10 @@
 
 from types import SimpleNamespace
 
-from csaw.engine.bench.networks import beside_one, of_one, with_gpus, with_ratios
-from csaw.engine.bench.suites import ranking, traversal, triangles
+from helpers.bench_works import replace_clocks, shown
+
+from csaw.engine.bench.networks import beside_one, with_gpus
+from csaw.engine.bench.suites import measures
 
 
 def test_a_network_with_more_gpus_keeps_nothing_of_the_one_that_has_one():
@@ -28,18 +30,31 @@ def test_a_network_whose_rows_take_turns_is_made_again_on_more_gpus():
     assert one.relatives == [one, one.incoming]
 
 
-def test_a_ratio_is_of_the_same_work():
+def test_a_ratio_is_of_the_same_work(tmp_path, monkeypatch):
     assert beside_one({"seconds": 2.0}, {"seconds": 3.0}) == {"note": "1.50 x one GPU"}
     assert beside_one({"seconds": 2.0}, None) == beside_one({"not_measured": ""}, {"seconds": 1.0}) == {}
-    for suite in (ranking, traversal):
-        for work in suite.OF_VERTEX:
-            assert {of_one(f"{work}{more}", suite.OF_VERTEX) for more in ("", ", 2 GPUs", ", 2 GPUs, x")} == {work}
-    rows = [{"work": "a", "seconds": 3.0}, {"work": "b", "seconds": 8.0}, {"work": "b, 2 GPUs", "seconds": 4.0}]
-    assert list(with_ratios(rows, ["a", "b"])) == [*rows[:2], rows[2] | {"note": "2.00 x one GPU"}]
+    replace_clocks(monkeypatch, tmp_path)
+    seconds = iter(range(1, 100))
+    monkeypatch.setattr(measures, "measured_row", lambda context, network, title, *_: timed(title, next(seconds)))
+    for suite, works in (("ranking", measures.RANKING), ("traversal", measures.TRAVERSAL)):
+        rows = shown(f"csaw bench rmat:scale=9,weights=1 --suite {suite} --device cuda:0,1", 2)
+        found = {row["work"]: row["seconds"] for row in rows}
+        assert set(works) < set(found)
+        for row in rows:
+            (alone,) = (one for one in works if row["work"] == one or row["work"].startswith(f"{one}, "))
+            said = None if row["work"] == alone else f"{found[alone] / row['seconds']:.2f} x one GPU"
+            assert row.get("note") == said
 
 
-def test_only_a_work_of_several_gpus_is_set_beside_that_of_one():
-    works = ("triangles", "triangles of each vertex", "triangles, masked product", "triangles, matching")
-    assert [triangles._one(work) for work in works] == [""] * 4
-    for work in works[:2]:
-        assert {triangles._one(f"{work}, {where}") for where in ("2 GPUs", "16 GPUs", "2 GPUs, pooled")} == {work}
+def timed(title, seconds):
+    return {"work": title, "seconds": seconds, "rate": 1.0, "ran_on": "cuda"}
+
+
+def test_only_a_work_of_several_gpus_is_set_beside_that_of_one(tmp_path, monkeypatch):
+    replace_clocks(monkeypatch, tmp_path)
+    rows = shown("csaw bench rmat:scale=9 --suite triangles --device cuda:0,1", 2)
+    assert [row["work"] for row in rows if "note" not in row] == list(measures.OF_TRIANGLES)
+    two = ("2 GPUs", "2 GPUs, pooled")
+    assert [row["work"] for row in rows if "note" in row] == [
+        f"{work}, {where}" for where in two for work in (measures.TRIANGLES, measures.OF_EACH)
+    ]

@@ -13,7 +13,7 @@ from matplotlib import rc_context
 from csaw.datasets.catalog import known
 from csaw.datasets.generate import generate
 from csaw.datasets.spec import parse_spec
-from csaw.engine.bench import baseline, files, graphs, plot_bars, plot_lines, plots, report
+from csaw.engine.bench import baseline, files, graphs, plot_panels, plots, report
 from csaw.engine.bench.bench_row import MACHINE, exceeded, limits_text, share_text
 from csaw.engine.bench.shares import MOVING
 from csaw.partition.base import plot_style
@@ -103,7 +103,7 @@ def test_a_series_goes_through_all_graphs_where_each_has_one_place_on_the_axis()
         for name, squares in (("small", 10), ("large", 1000))
         for way, rate in (("intersection", 5.0), ("matching", 3.0))
     ]
-    assert {title: len(some) for title, some in plot_lines.panels(rows, "degree_squares").items()} == {
+    assert {title: len(some) for title, some in plot_panels.panels(rows, "degree_squares").items()} == {
         "intersection": 2,
         "matching": 2,
     }
@@ -157,7 +157,7 @@ def test_peers_have_a_color_of_their_own_and_works_of_a_kind_a_heading():
         row("node2vec, dgl", 1e7, peer="dgl", suite="peers"),
     ]
     svg, texts = drawn(rows, "peers")
-    assert [line.text for line in plot_bars.lines(rows)] == ["uniform walk", "csaw", "dgl", "node2vec", "csaw", "dgl"]
+    assert [line.text for line in plot_panels.lines(rows)] == ["uniform walk", "csaw", "dgl", "node2vec", "csaw", "dgl"]
     assert plot_style.PEER in svg
     assert {"90 M", "100 k", "edges/s"} <= set(texts), "far apart, so the axis is logarithmic"
     one = [
@@ -165,7 +165,7 @@ def test_peers_have_a_color_of_their_own_and_works_of_a_kind_a_heading():
         row("biased by degree, 4000 x 2000", 1.0),
         row("walk with jumps", 1.0),
     ]
-    assert [line.text for line in plot_bars.lines(one)] == [each["work"] for each in one]
+    assert [line.text for line in plot_panels.lines(one)] == [each["work"] for each in one]
 
 
 def test_whole_commands_are_shown_as_seconds_whatever_they_count():

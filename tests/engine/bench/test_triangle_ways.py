@@ -9,7 +9,7 @@ from helpers.graphs import random_store
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.bench.bench_row import measured
 from csaw.engine.bench.run import open_context
-from csaw.engine.bench.suites import triangle_ways
+from csaw.engine.bench.suites import gunrock
 
 
 class Elsewhere:
@@ -37,9 +37,9 @@ def stores(tmp_path):
 
 
 def measured_on(network_of, stores, monkeypatch):
-    monkeypatch.setattr(triangle_ways, "network_of", network_of)
+    monkeypatch.setattr(gunrock, "network_of", network_of)
     context = open_context(graphs=tuple(str(store.path) for store in stores), threads=2, repeats=1)
-    return list(triangle_ways.rows(context))
+    return list(gunrock.ways_rows(context))
 
 
 def test_all_ways_run_on_the_gpu_and_one_thread_alone_on_the_host(stores, monkeypatch):
@@ -53,26 +53,26 @@ def test_all_ways_run_on_the_gpu_and_one_thread_alone_on_the_host(stores, monkey
         on_host.append(network)
         return network.host.undirected
 
-    monkeypatch.setattr(triangle_ways, "on_the_host", on_the_host)
+    monkeypatch.setattr(gunrock, "on_the_host", on_the_host)
     rows = measured_on(network_of, stores, monkeypatch)
-    assert [row["series"] for row in rows] == 2 * list(triangle_ways.WAYS)
+    assert [row["series"] for row in rows] == 2 * list(gunrock.WAYS)
     assert {row["ran_on"] for row in rows} == {"cuda"}
     for network in made:
-        assert set(network.asked) == set(triangle_ways.WAYS.values())
+        assert set(network.asked) == set(gunrock.WAYS.values())
     assert on_host == made  # for the baseline
     assert all("x one thread of the CPU" in row["note"] for row in rows)
 
 
 def test_ways_count_the_same_over_several_graphs(stores, monkeypatch):
-    rows = measured_on(triangle_ways.network_of, stores, monkeypatch)
+    rows = measured_on(gunrock.network_of, stores, monkeypatch)
     assert {row["ran_on"] for row in rows} == {"cpu"}
     for store, graph in zip(stores, dict.fromkeys(row["graph"] for row in rows), strict=True):
         some = measured(rows, graph=graph)
         degrees = np.asarray(HostNetwork(store).undirected.degrees)
         assert len({row["triangles"] for row in some}) == 1
         assert {row["degree_squares"] for row in some} == {int(degrees @ degrees)}
-    assert triangle_ways.verdict(rows).holds is not None
+    assert gunrock.ways_verdict(rows).holds is not None
 
 
 def test_gpus_have_a_module_for_every_way():
-    assert all(find_spec(f"csaw.engine.analytics.cuda.{what}") for what in triangle_ways.WAYS.values())
+    assert all(find_spec(f"csaw.engine.analytics.cuda.{what}") for what in gunrock.WAYS.values())
