@@ -23,8 +23,8 @@ from csaw.cli.reports.sections import (
     size,
 )
 from csaw.engine.api.option import flag_of
+from csaw.engine.plan.footprint import PARTS
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE
-from csaw.engine.plan.parts import PARTS
 from csaw.engine.plan.residency import Residency
 from csaw.engine.sources.sources import SourcesDigest
 

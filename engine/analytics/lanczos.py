@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from csaw.engine.analytics.kept import Kept
+from csaw.engine.analytics.measure import FIXED
 from csaw.engine.analytics.network import Network, on_host
+from csaw.engine.plan.footprint import Footprint
 from csaw.partition.errors import OptionError
 
 DENSE = 64  # vertices up to which all values are computed, and those needed are taken
@@ -35,9 +36,9 @@ def leading(network: Network, count: int, incoming: Network | None = None) -> tu
     return np.abs(values[order]), largest if largest.sum() >= 0 else -largest
 
 
-def kept(count: int) -> Kept:
+def kept(count: int) -> Footprint:
     """The memory of the host for ``count`` leading values, beside rows."""
-    return Kept(8 * (2 * max(2 * count + 1, 20) + count + SPARE))  # ARPACK copies those of the search
+    return Footprint(8 * (2 * max(2 * count + 1, 20) + count + SPARE), fixed=FIXED)  # ARPACK copies those of the search
 
 
 def _multiplied(network: Network, incoming: Network, vector: np.ndarray) -> np.ndarray:

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib import import_module
 from pkgutil import iter_modules
-from types import ModuleType
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from csaw.engine.analytics.kept import Enough, Kept
+from csaw.engine.analytics.footprints import Enough, Work
 from csaw.engine.api.option import Option, checked, option, options_of
+from csaw.engine.plan.footprint import Footprint
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError, UnknownNameError
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from csaw.engine.analytics.network import Network
     from csaw.partition import GraphStore
 
+FIXED = 1 << 16  # bytes that most measures keep, whatever the graph
 
 DIVIDED = frozenset({"betweenness", "hops", "triangles"})
 """Modules of analytics that the workers of a cluster divide."""
@@ -136,8 +137,11 @@ class Measure:
     name.
     """
 
-    KEEPS: ClassVar[dict[str, Kept]] = {"cpu": Kept(96), "cuda": Kept(96)}
+    KEEPS: ClassVar[dict[str, Footprint]] = {"cpu": Footprint(96, fixed=FIXED), "cuda": Footprint(96, fixed=FIXED)}
     """The memory that ``findings`` takes beside the rows, by device. Every measure states its own."""
+
+    KEEPS_DIRECTED: ClassVar[dict[str, int]] = {}
+    """Bytes more of each vertex where edges have directions, by device."""
 
     directions: tuple[str, ...] = ()
     """The networks that it makes of a graph's, by the names of a network's attributes, wherever it runs."""
@@ -195,34 +199,30 @@ class Measure:
         wanted = LARGE.intersection(self.computes(network.directed))
         return any(network.module_of(what).pays(network) for what in wanted)
 
-    def keeps(self, device: str, directed: bool) -> Kept:
+    def keeps(self, device: str, directed: bool) -> Footprint:
         """The memory that the measure keeps beside the rows on a ``device``, cpu or cuda, at most."""
-        return self.KEEPS[device]
+        return self.KEEPS[device] + Footprint(self.KEEPS_DIRECTED.get(device, 0) if directed else 0)
 
     def suffices(self, network: "Network") -> int:
         """Bytes of memory of a network's device in which the measure is found for certain, rows and all."""
         kept = self.keeps(network.device, network.store.directed)
-        modules = self.memory_of(network)
         least = [network.least_of(kept, direction) for direction in ("", *self.directions)]
-        return max(*least, *(module.suffices(network, kept) for module in modules if hasattr(module, "suffices")), 0)
+        return max(*least, *(work.suffices(network, kept) for work in self.works(network)), 0)
 
     def whole_bytes(self, network: "Network") -> int:
         """Bytes of memory from which on all rows that it reads or makes are in memory for certain."""
         kept = self.keeps(network.device, network.store.directed)
-        modules = self.memory_of(network)
         rows = [network.bytes_of(kept, direction) for direction in ("", *self.directions)]
-        return max(
-            *rows, *(module.whole_bytes(network, kept) for module in modules if hasattr(module, "whole_bytes")), 0
-        )
+        return max(*rows, *(work.whole(network, kept) for work in self.works(network) if work.whole), 0)
 
-    def memory_of(self, network: "Network") -> list[ModuleType]:
-        """The modules that say in how much memory it is found on the device of a network; others need no more."""
-        found = map(network.memory_of, self.computes(network.store.directed))
-        return [module for module in found if module is not None]
+    def works(self, network: "Network") -> list[Work]:
+        """What it computes on the device of a network that needs more than two rows beside what is kept."""
+        known = network.works()
+        return [known[what] for what in self.computes(network.store.directed) if what in known]
 
     def needs_all_rows(self, network: "Network") -> bool:
         """Whether it is refused on the device of a network where memory does not hold all rows."""
-        return any(hasattr(module, "IN_MEMORY") for module in self.memory_of(network))
+        return any(work.all_rows for work in self.works(network))
 
     def refuses_blocks(self, network: "Network") -> bool:
         """Whether it is refused on the device of a network where the user wants rows to be read block by block."""

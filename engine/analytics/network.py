@@ -15,10 +15,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from csaw.engine.analytics.kept import Kept
+from csaw.engine.analytics.footprints import Work
 from csaw.engine.analytics.rows_in_memory import Block, Extent, RowsInMemory, Wanted
 from csaw.engine.analytics.unfinished import Unfinished
 from csaw.engine.plan.contracts import Array
+from csaw.engine.plan.footprint import Footprint
 from csaw.engine.plan.residency import Residency
 
 DIRECTIONS = ("undirected", "incoming")
@@ -89,28 +90,29 @@ class Network(RowsInMemory):
             return Extent(self.edges, self.edges if self.store.multigraph else min(self.edges, self.vertices))
         return Extent(self.edges, self.store.max_degree)
 
-    def least_of(self, kept: Kept, direction: str) -> int:
+    def least_of(self, kept: Footprint, direction: str) -> int:
         """Bytes of memory that hold two rows of a direction beside what is kept, or all rows where they must."""
         rows = self.extent(direction)
         if self.residency is Residency.RESIDENT:
             return self.bytes_of(kept, direction)
-        return self._beside_kept(kept, direction, 2 * max(rows.longest, 1))
+        return self.with_rows(kept, direction, 2 * max(rows.longest, 1))
 
-    def bytes_of(self, kept: Kept, direction: str) -> int:
+    def bytes_of(self, kept: Footprint, direction: str) -> int:
         """Bytes of memory that hold all rows of a direction beside what is kept."""
-        return self._beside_kept(kept, direction, self.extent(direction).entries)
+        return self.with_rows(kept, direction, self.extent(direction).entries)
+
+    def with_rows(self, kept: Footprint, direction: str, entries: int) -> int:
+        """Bytes of memory that hold so many entries of the rows of a direction beside what is kept."""
+        item = self.id_dtype.itemsize
+        rows = entries * (item if direction else self.edge_bytes)
+        return kept.bytes(self.vertices, self.extent(direction).entries, item) + rows
 
     def leaves_enough(self, direction: str) -> bool:
         """Whether the measure at work is found for certain beside these rows and those of a direction in memory."""
         if self.suffices is None:
             return True
         made = 0 if self.suffices.has_rows else self.extent(direction).entries * self.id_dtype.itemsize
-        return self.suffices() + self.rows_bytes + made <= self.budget
-
-    def _beside_kept(self, kept: Kept, direction: str, entries: int) -> int:
-        item = self.id_dtype.itemsize
-        rows = entries * (item if direction else self.edge_bytes)
-        return kept.bytes(self.vertices, self.extent(direction).entries, item) + rows
+        return self.suffices() + self.rows_bytes + made <= self.memory
 
     def keep_unfinished(self, place: Unfinished) -> None:
         """Let computations keep their state in ``place`` from now on, those of other directions too."""
@@ -145,7 +147,7 @@ class Network(RowsInMemory):
     def would_be_in_turn(self) -> bool:
         """Whether rows of both directions would take turns, by their sizes; none are made to know it."""
         own, back = self.edges * self.edge_bytes, self.edges * self.id_dtype.itemsize
-        return self.directed and not self.must_stream and back <= self.room < own + back
+        return self.directed and not self.must_stream and back <= self.budget < own + back
 
     @property
     def can_have_incoming(self) -> bool:
@@ -163,10 +165,10 @@ class Network(RowsInMemory):
         return import_module(f"csaw.engine.analytics.{cls.device}.{what}")
 
     @classmethod
-    def memory_of(cls, what: str) -> ModuleType | None:
-        """The module that says in how much memory ``what`` is done, without its kernels; None where none says it."""
-        name = f"csaw.engine.analytics.{cls.device}.memory.{what}"
-        return import_module(name) if find_spec(name) else None
+    def works(cls) -> dict[str, Work]:
+        """The works on this kind of device that need more than two rows beside what is kept."""
+        works: dict[str, Work] = cls.module_of("footprints").WORKS
+        return works
 
     def compute(self, what: str, **options: Any) -> Any:
         """Call ``compute(network, **options)`` of the module ``what`` of this device."""

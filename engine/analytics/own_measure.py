@@ -14,14 +14,15 @@ import numpy as np
 
 from csaw.engine.analytics import measure
 from csaw.engine.analytics.evaluation.start import LARGEST, start_vertex, vertex_of
-from csaw.engine.analytics.kept import Kept
-from csaw.engine.analytics.measure import Column, Distribution, Findings, Number
+from csaw.engine.analytics.footprints import Work
+from csaw.engine.analytics.measure import FIXED, Column, Distribution, Findings, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.analytics.own_hooks import COMBINES, FIELDS, VertexOption, nothing, numbers, rewritten
 from csaw.engine.analytics.rounds import Asked, Rounds
 from csaw.engine.api.hook_errors import placed
 from csaw.engine.api.hooks import Hook
 from csaw.engine.api.option import Option, flag_of
+from csaw.engine.plan.footprint import Footprint
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -48,7 +49,7 @@ class Measure(measure.Measure):
     vertex whose value is that passes nothing along by min, max and or.
     """
 
-    KEEPS: ClassVar = {"cpu": Kept(80, ids=2), "cuda": Kept(112, ids=2)}
+    KEEPS: ClassVar = {"cpu": Footprint(80, ids=2, fixed=FIXED), "cuda": Footprint(112, ids=2, fixed=FIXED)}
     by_default = False
     combine: ClassVar[str] = "min"
     """How values that come to a vertex are combined: min, max, sum, or ``or`` (of the bits of integers)."""
@@ -185,15 +186,9 @@ class Measure(measure.Measure):
             return False
         return bool(network.module_of("rounds").pays(graph, self))
 
-    def suffices(self, network: Network) -> int:
-        needed = super().suffices(network)
-        if network.directed and self.reads_weights and not self.keeps_best:
-            [memory] = self.memory_of(network)
-            needed = max(needed, memory.both_directions_bytes(network))
-        return needed
-
-    def needs_all_rows(self, network: Network) -> bool:
-        return network.device == "cpu" and network.directed and self.reads_weights and not self.keeps_best
+    def works(self, network: Network) -> list[Work]:
+        both_ways = network.directed and self.reads_weights and not self.keeps_best
+        return [network.works()["rounds_both_ways"]] if both_ways else []
 
     def refuses_blocks(self, network: Network) -> bool:
         return self.needs_all_rows(network)

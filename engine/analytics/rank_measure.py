@@ -5,11 +5,11 @@ from typing import ClassVar
 import numpy as np
 
 from csaw.engine.analytics import pieces
-from csaw.engine.analytics.kept import Kept
-from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
+from csaw.engine.analytics.measure import FIXED, Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import on_host
 from csaw.engine.analytics.ranks import UNITS, Ranks
 from csaw.engine.api.option import option
+from csaw.engine.plan.footprint import Footprint
 
 BINS = 8  # of a distribution, for each doubling of the rank
 SLOW = "with more, ranks take more than 100,000 iterations"
@@ -18,7 +18,7 @@ SLOW = "with more, ranks take more than 100,000 iterations"
 class RankMeasure(Measure):
     """A measure by ranks, with the options of all of them."""
 
-    KEEPS: ClassVar = {"cpu": Kept(56, fixed=1 << 18), "cuda": Kept(84)}
+    KEEPS: ClassVar = {"cpu": Footprint(56, fixed=1 << 18), "cuda": Footprint(84, fixed=FIXED)}
     paper = "Page, Brin, Motwani and Winograd 1999"
     damping: float = option(
         0.85, help="chance that a step of PageRank follows an edge and does not jump", low=0, high=0.9999, reason=SLOW

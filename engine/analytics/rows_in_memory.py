@@ -12,8 +12,9 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from csaw.engine.analytics.kept import Enough, Kept
+from csaw.engine.analytics.footprints import Enough
 from csaw.engine.plan.contracts import Array
+from csaw.engine.plan.footprint import Footprint
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError
@@ -75,10 +76,12 @@ class RowsInMemory(ABC):
     """
 
     xp: ModuleType
-    kept: Kept
+    kept: Footprint
     """The memory set aside for the measure at work; at first, what most computations keep."""
+    memory: int
+    """Bytes of the device's memory that may be used; with several GPUs, of each."""
     flag: ClassVar[str]
-    """The option that sets the budget."""
+    """The option that sets it."""
     suffices: Enough | None = None
     """Says in how many bytes of memory the measure at work is found for certain, where that is known."""
     reuses: bool = True
@@ -101,11 +104,6 @@ class RowsInMemory(ABC):
 
     @property
     @abstractmethod
-    def budget(self) -> int:
-        """Bytes of the device's memory that may be used."""
-
-    @property
-    @abstractmethod
     def offsets(self) -> np.ndarray:
         """int64 [V + 1], in host memory: where each row begins among all entries."""
 
@@ -120,16 +118,16 @@ class RowsInMemory(ABC):
         return self.kept.bytes(self.vertices, self.edges, self.id_dtype.itemsize) + self.beside
 
     @property
-    def room(self) -> int:
+    def budget(self) -> int:
         """Bytes for rows, beside what the measure at work keeps."""
-        return self.budget - self.kept_bytes
+        return self.memory - self.kept_bytes
 
     @property
     def spare(self) -> int:
         """Bytes beside what the measure at work keeps and the rows in memory; 0 where blocks take what there is."""
-        return self.room - self.rows_bytes if self.resident else 0
+        return self.budget - self.rows_bytes if self.resident else 0
 
-    def keep(self, kept: Kept, suffices: Enough | None = None) -> None:
+    def keep(self, kept: Footprint, suffices: Enough | None = None) -> None:
         """Set memory aside for a measure. Rows in memory that do not fit beside it are given back.
 
         ``suffices``: says in how many bytes the measure is found for certain. Raises BudgetError as ``require_least``
@@ -141,7 +139,7 @@ class RowsInMemory(ABC):
         if not self.resident or self.residency is Residency.RESIDENT:
             self.require_least()
 
-    def set_aside(self, kept: Kept) -> None:
+    def set_aside(self, kept: Footprint) -> None:
         """Set memory aside as ``keep`` does, here and in the networks that were made of this one.
 
         Of these, rows that are in memory alone are made again when they are needed, if they do not fit.
@@ -199,7 +197,7 @@ class RowsInMemory(ABC):
 
         ``beside``: it has its rows beside these if all of them fit. Otherwise the two take turns.
         """
-        if beside and self.resident and self.rows_bytes + other.rows_bytes <= self.room:
+        if beside and self.resident and self.rows_bytes + other.rows_bytes <= self.budget:
             other.beside, other.relatives = self.rows_bytes, self.relatives
         else:
             self.share_in_turn(other)
@@ -229,7 +227,7 @@ class RowsInMemory(ABC):
 
     @property
     def _fits(self) -> bool:
-        return self.edges * self.edge_bytes <= self.room
+        return self.edges * self.edge_bytes <= self.budget
 
     @property
     def least_bytes(self) -> int:
@@ -240,28 +238,30 @@ class RowsInMemory(ABC):
         """What to do about memory that does not hold ``needed`` bytes, nor what the measure needs after that."""
         return f"raise {self.flag} to {max(needed, self.suffices() if self.suffices else 0):,}"
 
+    def refusal(self, needed: int, what: str, otherwise: str = "") -> BudgetError:
+        """The error where memory does not hold ``needed`` bytes.
+
+        ``what``: words that name them. ``otherwise``: other ways out than more memory.
+        """
+        allowed = f"{self.memory:,} are allowed; {self.advice(needed)}"
+        return BudgetError(f"{self.store.path}: {what}, and {allowed}{otherwise}")
+
     def require_least(self) -> None:
         """Raise BudgetError unless two rows fit beside what is kept, or all rows where they must."""
+        kept = f"what is kept of {self.vertices:,} vertices"
         if self.residency is Residency.RESIDENT and not self._fits:
             whole = self.edges * self.edge_bytes + self.kept_bytes
-            raise BudgetError(
-                f"{self.store.path}: {whole:,} bytes are needed for all rows and for what is kept of "
-                f"{self.vertices:,} vertices, and {self.budget:,} are "
-                f"allowed; {self.advice(whole)}, or run without --residency"
-            )
-        least = self.least_bytes
-        if self.budget < least:
-            raise BudgetError(
-                f"{self.store.path}: {least:,} bytes are needed for what is kept of {self.vertices:,} "
-                f"vertices and for two rows of {max(self.store.max_degree, 1):,} neighbors, "
-                f"and {self.budget:,} are allowed; {self.advice(least)}"
-            )
+            needs = f"{whole:,} bytes are needed for all rows and for {kept}"
+            raise self.refusal(whole, needs, ", or run without --residency")
+        if self.memory < self.least_bytes:
+            rows = f"two rows of {max(self.store.max_degree, 1):,} neighbors"
+            raise self.refusal(self.least_bytes, f"{self.least_bytes:,} bytes are needed for {kept} and for {rows}")
 
     @cached_property
     def cut(self) -> Recut:
         """The store in blocks of which two fit the memory. Raises BudgetError as ``require_least`` does."""
         self.require_least()
-        most = self.room // (2 * self.edge_bytes)
+        most = self.budget // (2 * self.edge_bytes)
         begins, vertex = [], 0
         while vertex < self.vertices:
             edge = int(self.offsets[vertex])

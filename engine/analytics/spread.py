@@ -96,13 +96,13 @@ class Spread(NamedTuple):
         share = self.entries * edge
         return share + max(share // BLOCK_SHARE, 2 * edge * max(store.max_degree, 1))
 
-    def require_room(self, store: GraphStore, budget: int, kept: int) -> None:
-        """Raise BudgetError unless ``budget`` bytes of each GPU hold its rows, and ``kept``, those of all vertices."""
+    def require_room(self, store: GraphStore, memory: int, kept: int) -> None:
+        """Raise BudgetError unless ``memory`` bytes of each GPU hold its rows, and ``kept``, those of all vertices."""
         needed = kept + self.bytes_of_rows(store)
-        if needed > budget:
+        if needed > memory:
             raise BudgetError(
                 f"{store.path}: {needed:,} bytes are needed on each of {len(self.ranges)} GPUs, for a share of the "
-                f"rows and for what is kept of {store.vertices:,} vertices, and {budget:,} are allowed; raise "
+                f"rows and for what is kept of {store.vertices:,} vertices, and {memory:,} are allowed; raise "
                 f"--gpu-memory to {needed:,}, name more GPUs, or pass --residency {Residency.STREAMED}"
             )
 
@@ -126,7 +126,7 @@ def edge_bytes(store: GraphStore) -> int:
     return store.id_dtype.itemsize + 4 * store.weighted
 
 
-def budget_of(gpus: Sequence[Gpu], gpu_memory: int | None) -> int:
+def memory_of(gpus: Sequence[Gpu], gpu_memory: int | None) -> int:
     """Bytes of each GPU that may be used: ``gpu_memory``, or nine tenths of what is free on all of them."""
     return int(min(gpu.free_bytes for gpu in gpus) * FREE_SHARE) if gpu_memory is None else gpu_memory
 
@@ -161,7 +161,7 @@ def place(
     if residency not in (None, Residency.POOLED):
         return gpus, residency
     whole = STATE_BYTES * store.vertices + store.edges * edge_bytes(store)
-    if not must and whole <= budget_of(gpus, gpu_memory):
+    if not must and whole <= memory_of(gpus, gpu_memory):
         return gpus, None
     try:
         every = (*gpus, *more())
@@ -169,7 +169,7 @@ def place(
             return gpus, None
         require_reach(every)
         Spread.of_store(store, offsets(), len(every)).require_room(
-            store, budget_of(every, gpu_memory), STATE_BYTES * store.vertices
+            store, memory_of(every, gpu_memory), STATE_BYTES * store.vertices
         )
     except CsawError as error:
         if must:

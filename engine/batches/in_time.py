@@ -13,7 +13,7 @@ from csaw.engine.batches.layers import LATER, SPARE
 from csaw.engine.batches.minibatches import MiniBatches
 from csaw.engine.batches.traversals import Traversals, begins, counts, in_pieces
 from csaw.engine.plan.contracts import Array
-from csaw.engine.plan.parts import LISTED_EDGES
+from csaw.engine.plan.footprint import LISTED_EDGES
 from csaw.engine.samples.layouts.hops import time_names
 from csaw.engine.samples.layouts.layout import OF_COPIES
 from csaw.engine.schedule.backend import Backend, any_set, set_count

@@ -12,7 +12,7 @@ import numpy as np
 
 from csaw.engine.batches.traversals import fresh, in_pieces
 from csaw.engine.plan.contracts import Array, Batch, Members, WaitingBatch
-from csaw.engine.plan.parts import LISTED_EDGES
+from csaw.engine.plan.footprint import LISTED_EDGES
 from csaw.engine.schedule.backend import ALL, Backend
 from csaw.engine.schedule.schedule import crowds
 

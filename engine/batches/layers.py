@@ -22,7 +22,7 @@ import numpy as np
 
 from csaw.engine.batches.traversals import Traversals, begins, counts, distinct, fresh, in_pieces
 from csaw.engine.plan.contracts import Array, IncomingBias
-from csaw.engine.plan.parts import LISTED_EDGES, RANGE
+from csaw.engine.plan.footprint import LISTED_EDGES, RANGE
 from csaw.engine.schedule.backend import Backend, any_set
 from csaw.partition.errors import BiasError
 

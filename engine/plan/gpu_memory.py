@@ -11,14 +11,14 @@ from csaw.engine.api.termination import has_hooks, planned_steps
 from csaw.engine.plan import costs
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import events_pay, frontiers, met_row
+from csaw.engine.plan.footprint import fit, host_parts_of, parts_of, refuse_least
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Gpu, Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.methods import Method
-from csaw.engine.plan.needs import member_slots, question_bytes
-from csaw.engine.plan.parts import host_parts_of, parts_of, refuse_least
+from csaw.engine.plan.needs import answer_bytes, question_bytes
 from csaw.engine.plan.pieces import Cut
 from csaw.engine.plan.residency import Residency
-from csaw.engine.plan.strategies import Strategies, expected_strategies, taken
+from csaw.engine.plan.strategies import expected_strategies, taken
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
 PIECES_A_SHARE = 8  # of a pooled graph, on each GPU, where partitions are too large to be shared equally
@@ -62,46 +62,32 @@ def beside_host_parts(shape: Shape, limits: Limits) -> Limits:
 
     BudgetError if that does not fit there.
     """
-    parts = host_parts_of(shape)
-    if sum(parts.values()) > limits.host_bytes:
-        raise refuse_least(shape.store.path, limits.host_bytes, "--memory", parts)
-    return replace(limits, host_bytes=limits.host_bytes - sum(parts.values()))
+    return replace(limits, memory=fit(host_parts_of(shape), limits.memory, shape.store.path, "--memory"))
 
 
 def _resident(shape: Shape, limits: Limits) -> MemoryPlan:
     """Plan to keep the whole graph on each GPU, in the fastest layout that fits. BudgetError if none does."""
-    store, row, budget = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes
+    store, row, memory = shape.store, shape.row * DEVICE_ROWS, limits.gpu_memory
     build = BUILD_BYTES * min(store.edges, ALIAS_CHUNK + store.max_degree) if shape.needs.alias_tables else 0
     parts = device_parts(shape) | {"table_scratch": build}
     size = _graph_bytes(shape, limits)
-    fixed, least = sum(parts.values()), min(row, budget)
+    least = sum(parts.values()) + min(row, memory)
     rows = store.edges * shape.needs.edge.stored
     near = [way for way in size if size[way] - rows <= NEAR_BYTES]
-    fitting = next((way for way in (*near, *size) if fixed + size[way] + least <= budget), None)
+    fitting = next((way for way in (*near, *size) if size[way] + least <= memory), None)
     if fitting is None:
-        need = fixed + min(size.values()) + least
+        need = min(size.values()) + least
         raise BudgetError(
-            f"{store.path}: the graph and the samples in flight need {need:,} bytes on a GPU, and "
-            f"{budget:,} are allowed; raise --gpu-memory, or run without "
-            f"--residency and --layout"
+            f"{store.path}: the graph and the samples in flight need {need:,} bytes on a GPU, and {memory:,} are "
+            "allowed; raise --gpu-memory, or run without --residency and --layout"
         )
     membership, layout = fitting
-    scratch, more = scratch_room(shape, budget - fixed - size[fitting] - least)
+    graph = size[fitting]
+    scratch, more = scratch_room(shape, memory - graph - least)
     parts["candidates"] += more
-    fixed += more
-    room = min(DEVICE_BATCH_BYTES, budget - fixed - size[fitting])
-    batch = limits.batch or max(1, min(shape.most, room // row))
+    batch = _in_flight(shape, limits, memory - sum(parts.values()) - graph, row)
     return MemoryPlan(
-        layout,
-        membership,
-        Residency.RESIDENT,
-        batch,
-        batch * row,
-        size[fitting],
-        fixed,
-        budget,
-        parts,
-        scratch_edges=scratch,
+        layout, membership, Residency.RESIDENT, batch, batch * row, graph, memory, parts, scratch_edges=scratch
     )
 
 
@@ -113,10 +99,8 @@ def _graph_bytes(shape: Shape, limits: Limits) -> dict[tuple[str, GraphLayout], 
     store, needs, edge, possible = shape.store, shape.needs, shape.needs.edge, layouts_of(shape)
     if limits.layout is not None and limits.layout not in possible:
         raise OptionError(f"--layout {limits.layout} cannot serve this run; it can use {', '.join(possible)}")
-    table = 4 * member_slots(store.edges, store.vertices)
-    extra = {"search": 0, "filter": store.edges, "hash": 2 * table if needs.weighs_members else table}
     answers = ("search",) if not needs.asks_members else ("hash", "filter") if edge.id == 4 else ("filter",)
-    sums = 4 * store.vertices  # the number of each row's biases above zero, beside running sums
+    extra, sums = answer_bytes(store, needs), 4 * store.vertices  # each row's number of biases above zero
     return {
         (answer, layout): store.edges * (edge.stored + edge.built(layout)) + extra[answer] + layout.has_sums * sums
         for answer, layout in product(answers, (limits.layout,) if limits.layout else possible)
@@ -149,21 +133,21 @@ def _pooled(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPla
 
     BudgetError if a GPU's share does not fit.
     """
-    store, row, budget, count = shape.store, shape.row * DEVICE_ROWS, limits.device_bytes, len(devices)
+    store, row, memory, count = shape.store, shape.row * DEVICE_ROWS, limits.gpu_memory, len(devices)
     require_reach(devices)
-    parts, edge = device_parts(shape), shape.needs.edge.piece
+    parts, edge, one = device_parts(shape), shape.needs.edge.piece, min(row, memory)
     held = np.bincount(owners(store, count), [p.edges for p in store.partitions], count)
-    most, largest, share = _shared_pieces(shape, held, budget - sum(parts.values()) - min(row, budget))
+    most, largest, share = _shared_pieces(shape, held, memory - sum(parts.values()) - one)
     graph = share * edge
     parts["table_scratch"] = build_bytes(shape) * largest
-    need = sum(parts.values()) + graph + min(row, budget)
-    if need > budget or (most == store.largest_partition and held.min() == 0):
-        least = {"the graph's share": graph, **parts, "samples in flight": min(row, budget)}
-        raise refuse_least(store.path, budget, "--gpu-memory", least, " or name more GPUs")
-    scratch, more = scratch_room(shape, budget - need)
+    least = {"the graph's share": graph, **parts, "samples in flight": one}
+    given = (least, memory, store.path, "--gpu-memory", " or name more GPUs")
+    budget = fit(*given)
+    if most == store.largest_partition and held.min() == 0:
+        raise refuse_least(*given)
+    scratch, more = scratch_room(shape, budget)
     parts["candidates"] += more
-    fixed = sum(parts.values())
-    in_flight = limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget - fixed - graph) // row))
+    in_flight = _in_flight(shape, limits, memory - sum(parts.values()) - graph, row)
     return MemoryPlan(
         piece_layout(shape),
         "search",
@@ -171,8 +155,7 @@ def _pooled(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPla
         in_flight,
         in_flight * row,
         graph,
-        fixed,
-        budget,
+        memory,
         parts,
         len(store.partitions),
         most,
@@ -181,17 +164,17 @@ def _pooled(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> MemoryPla
     )
 
 
-def _shared_pieces(shape: Shape, held: np.ndarray, room: int) -> tuple[int, int, int]:
+def _shared_pieces(shape: Shape, held: np.ndarray, budget: int) -> tuple[int, int, int]:
     """Count the edges of the pieces of a pooled graph.
 
     Most edges of a piece of several rows, edges of the largest piece, and edges of the largest share that a GPU holds.
 
-    ``held``: each GPU's edges with the partitions as they are, which stay so if the shares have room. Smaller pieces
-    make shares more equal.
+    ``held``: each GPU's edges with the partitions as they are, which stay so if ``budget`` bytes hold the shares.
+    Smaller pieces make shares more equal.
     """
     store, edge, build = shape.store, shape.needs.edge.piece, build_bytes(shape)
     whole, share = store.largest_partition, int(held.max())
-    if held.min() > 0 and share * edge + whole * build <= room:
+    if held.min() > 0 and share * edge + whole * build <= budget:
         return whole, whole, share
     most = max(1, store.edges // (PIECES_A_SHARE * held.size))
     largest = max(most, store.max_degree)
@@ -199,8 +182,6 @@ def _shared_pieces(shape: Shape, held: np.ndarray, room: int) -> tuple[int, int,
         return whole, whole, share
     return most, largest, min(-(-store.edges // held.size) + largest, store.edges)
 
-
-# Memory planning for a GPU that streams partitions through its memory.
 
 # Parts of the memory of a GPU that any residency has, and the layouts that a run can read there.
 
@@ -218,15 +199,15 @@ def _selects_from_rows(shape: Shape, sums: bool) -> bool:
     return not (shape.by_steps or shape.needs.alias_tables or sums)
 
 
-def scratch_room(shape: Shape, left: int, *, sums: bool = False) -> tuple[int, int]:
+def scratch_room(shape: Shape, budget: int, *, sums: bool = False) -> tuple[int, int]:
     """Count the candidates that fit in scratch memory at a time, and their bytes.
 
-    The bytes are those of ``left`` that they take beyond the least scratch memory.
+    The bytes are those of ``budget`` that they take beyond the least scratch memory.
     """
     if not _selects_from_rows(shape, sums):
         return 0, 0
     least = max(shape.store.max_degree, 1)
-    more = max(0, min(min(shape.store.edges, SCRATCH_EDGES) - least, left // 8 // SCRATCH_BYTES))
+    more = max(0, min(min(shape.store.edges, SCRATCH_EDGES) - least, budget // 8 // SCRATCH_BYTES))
     return least + more, more * SCRATCH_BYTES
 
 
@@ -291,7 +272,7 @@ def layouts_of(shape: Shape) -> tuple[GraphLayout, ...]:
     return (GraphLayout.CTPS, GraphLayout.CSR) if sums_first else (GraphLayout.CSR, GraphLayout.CTPS)
 
 
-# Batches have one part in so many of a budget. A walk moves less the more of the graph is in memory; a traversal passes
+# Batches have one part in so many of the memory. A walk moves less the more of the graph is there; a traversal passes
 # over the graph once a hop for each batch, however much of it is there.
 STEPS_SHARE, HOPS_SHARE = 4, 2
 LANDING = 4  # times the least that pieces take: from there on, there is room for one more
@@ -306,28 +287,29 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits, *, lands: b
     BudgetError if the partitions that one step needs do not fit beside a batch.
     """
     refuse_far(shape, "--gpu-memory")
-    store, needs = shape.store, shape.needs
+    store, needs, memory = shape.store, shape.needs, limits.gpu_memory
     layout = limits.layout or streamed_layouts(shape)[0]
-    budget, parts = limits.device_bytes, device_parts(shape, sums=layout.has_sums)
-    row = _row(shape)
-    free, one = budget - sum(parts.values()), (limits.batch or 1) * row
-    cut, landing = _cut(shape, layout, free - one if lands else 0)
-    if cut.least_bytes + one > free:
-        raise _refusal(shape, budget, cut.least | parts | {"samples in flight": one}, devices[0])
-    scratch, more = scratch_room(shape, free - cut.least_bytes - one, sums=layout.has_sums)
-    free, parts["candidates"] = free - more, parts["candidates"] + more
-    in_flight = limits.batch or _in_flight(shape, min(budget // _share(shape), free // 2, free - cut.least_bytes), row)
-    free -= in_flight * row
-    largest = cut.largest(most := cut.most_edges(free))
+    row = shape.row + (DEVICE_ROWS - 1) * shape.sample + (question_bytes(needs.edge.id) if needs.asks_later else 0)
+    parts, one = device_parts(shape, sums=layout.has_sums), (limits.batch or 1) * row
+    cut, landing = _cut(shape, layout, memory - sum(parts.values()) - one if lands else 0)
+    least, otherwise = cut.least | parts | {"samples in flight": one}, f" on {devices[0].name}, or use --device cpu"
+    scratch, more = scratch_room(shape, fit(least, memory, store.path, "--gpu-memory", otherwise), sums=layout.has_sums)
+    parts["candidates"] += more
+    budget = memory - sum(parts.values())
+    share = memory // (STEPS_SHARE if shape.by_steps else HOPS_SHARE)
+    in_flight = _in_flight(shape, limits, min(share, budget // 2, budget - cut.least_bytes), row)
+    budget -= in_flight * row
+    largest = cut.largest(most := cut.most_edges(budget))
     parts |= {"table_scratch": build_bytes(shape) * largest, "landing": landing * largest}
-    fixed, slot = sum(parts.values()), largest * cut.edge
-    host = host_room(limits, in_flight * shape.sample * len(devices))
+    slot = largest * cut.edge
+    host = host_budget(limits, in_flight * shape.sample * len(devices))
     residency = limits.residency or (Residency.STREAMED if _fits(shape, len(devices), host) else Residency.DISK)
-    if landing and store.edges * cut.edge <= free:  # all of it is in slots
+    if landing and store.edges * cut.edge <= budget:  # all of it is in slots
         return streamed(shape, devices, limits, lands=False)
     in_host = host // max(largest * needs.edge.stored, 1) * residency.from_store  # other partitions than those in slots
-    near = (budget - fixed - in_flight * row) // max(slot, 1) + in_host
-    strategies = _strategies(shape, limits, residency, layout, near, in_flight)
+    near = (memory - sum(parts.values()) - in_flight * row) // max(slot, 1) + in_host
+    alone = _cost_in_place(shape, limits, residency, layout)
+    strategies = expected_strategies(shape, near, in_flight, needs.edge.kept, residency, alone, limits)
     return MemoryPlan(
         layout,
         "search",
@@ -335,8 +317,7 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits, *, lands: b
         in_flight,
         in_flight * row,
         store.edges * cut.edge,
-        fixed,
-        budget,
+        memory,
         parts,
         pieces=len(store.partitions),
         piece_edges=most,
@@ -347,65 +328,42 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits, *, lands: b
     )
 
 
-def _cut(shape: Shape, layout: GraphLayout, room: int) -> tuple[Cut, int]:
+def _cut(shape: Shape, layout: GraphLayout, budget: int) -> tuple[Cut, int]:
     """How the graph is cut into pieces, and the bytes of an edge of one more, which is copied while others are sampled.
 
-    Walkers return to pieces, so that this one can take the place of none. It is left out where so little ``room`` is
-    there that the pieces of a step hardly fit, and for tables, which gain nothing by it (docs/contributing/tuning.md).
+    Walkers return to pieces, so that this one can take the place of none. It is left out where ``budget`` is so
+    little that the pieces of a step hardly fit, and for tables, which gain nothing by it (docs/contributing/tuning.md).
     """
     store, slot, build = shape.store, shape.needs.edge.in_slot(layout), build_bytes(shape)
     together = shape.needs.partitions_at_once
     alone = Cut(store, slot, build, together, uniform=True)
     beside = Cut(store, slot, slot, together, uniform=True)
-    if shape.by_steps and not build and LANDING * beside.least_bytes <= room:
+    if shape.by_steps and not build and LANDING * beside.least_bytes <= budget:
         return beside, slot
     return alone, 0
 
 
-def _refusal(shape: Shape, budget: int, least: dict[str, int], device: Gpu) -> BudgetError:
-    return refuse_least(shape.store.path, budget, "--gpu-memory", least, f" on {device.name}, or use --device cpu")
+def _in_flight(shape: Shape, limits: Limits, budget: int, row: int) -> int:
+    """Instances of a batch in ``budget`` bytes, of ``row`` bytes each, or those that the user asked for."""
+    return limits.batch or max(1, min(shape.most, min(DEVICE_BATCH_BYTES, budget) // row))
 
 
-def _in_flight(shape: Shape, room: int, row: int) -> int:
-    """Instances of a batch in ``room`` bytes, of ``row`` bytes each."""
-    return max(1, min(shape.most, min(DEVICE_BATCH_BYTES, room) // row))
-
-
-def _row(shape: Shape) -> int:
-    """Bytes of an instance in flight."""
-    questions = question_bytes(shape.needs.edge.id) if shape.needs.asks_later else 0
-    return shape.row + (DEVICE_ROWS - 1) * shape.sample + questions
-
-
-def _strategies(
-    shape: Shape, limits: Limits, residency: Residency, layout: GraphLayout, near: int, in_flight: int
-) -> Strategies:
-    """Estimate what each way to serve a batch moves, with ``near`` partitions in slots and in host memory."""
-    alone = _cost_in_place(shape, limits, residency, layout)
-    return expected_strategies(shape, near, in_flight, shape.needs.edge.kept, residency, alone, limits)
-
-
-def _fits(shape: Shape, gpus: int, room: int) -> bool:
-    """Whether all partitions fit ``room`` bytes of host memory.
+def _fits(shape: Shape, gpus: int, budget: int) -> bool:
+    """Whether all partitions fit ``budget`` bytes of host memory.
 
     A table takes the place of the rows that it is made of, unless another GPU may be copying them.
     """
     edge = shape.needs.edge
     each = edge.kept if gpus == 1 or not shape.needs.alias_tables else edge.stored + edge.alias
-    return shape.store.edges * each <= room
+    return shape.store.edges * each <= budget
 
 
-def _share(shape: Shape) -> int:
-    """The part of a budget that batches have: one in so many."""
-    return STEPS_SHARE if shape.by_steps else HOPS_SHARE
-
-
-def host_room(limits: Limits, samples: int) -> int:
+def host_budget(limits: Limits, samples: int) -> int:
     """Bytes of host memory for partitions beside those on GPUs, at least half of it.
 
     Batches on their way to disk take their ``samples`` bytes twice, and ids and groups that are written an eighth.
     """
-    return max(limits.host_bytes // 2, limits.host_bytes - limits.host_bytes // 8 - 2 * samples)
+    return max(limits.memory // 2, limits.memory - limits.memory // 8 - 2 * samples)
 
 
 def _cost_in_place(shape: Shape, limits: Limits, residency: Residency, layout: GraphLayout) -> float | None:

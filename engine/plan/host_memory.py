@@ -12,12 +12,12 @@ from csaw.engine.api.bases import TemporalWalk
 from csaw.engine.api.termination import planned_steps
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import events_pay, met_row, row_cost
+from csaw.engine.plan.footprint import fit, host_parts_of, parts_of
 from csaw.engine.plan.instance_bytes import sampled_bytes
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
 from csaw.engine.plan.methods import Method
-from csaw.engine.plan.needs import SUM_BYTES, member_slots, question_bytes
-from csaw.engine.plan.parts import host_parts_of, parts_of, refuse_least
+from csaw.engine.plan.needs import SUM_BYTES, answer_bytes, question_bytes
 from csaw.engine.plan.pieces import Cut
 from csaw.engine.plan.request import Request
 from csaw.engine.plan.residency import Residency
@@ -41,52 +41,49 @@ def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
     BudgetError, with the bytes needed, if neither fits.
     """
     _refuse_what_is_for_gpus(shape, limits)
-    store, budget = shape.store, limits.host_bytes
-    at_once = min(BATCH_BYTES, budget // 4) // shape.row
+    store, memory, ids = shape.store, limits.memory, _id_bytes(shape)
+    at_once = min(BATCH_BYTES, memory // 4) // shape.row
     batch = limits.batch or max(1, min(shape.request.instances, max(shape.request.group_size, at_once)))
-    rows, parts = store.edges * shape.needs.edge.reserved, parts_of(shape) | host_parts_of(shape)
-    membership, answers = _membership(shape, budget - sum(parts.values()) - rows - batch * shape.row - _id_bytes(shape))
+    rows, in_flight, parts = store.edges * shape.needs.edge.reserved, batch * shape.row, parts_of(shape)
+    parts |= host_parts_of(shape)
+    budget = memory - sum(parts.values()) - rows - in_flight - ids
+    membership, answers = _membership(shape, budget)
     parts["members" if membership == "hash" else "filters"] = answers
-    parts["events"] = _events(shape, budget - sum(parts.values()) - rows - batch * shape.row - _id_bytes(shape))
-    fixed = sum(parts.values())
+    parts["events"] = _events(shape, budget - answers)
     streams = limits.residency is not None and limits.residency.streams
-    layout = _layout(shape, limits, fixed + rows + batch * shape.row, streams)
+    layout = _layout(shape, limits, sum(parts.values()) + rows + in_flight, streams)
     graph = rows + (_sums(store) if layout.has_sums else 0)
-    whole = fixed + graph + batch * shape.row
-    ids = _id_bytes(shape)
-    parts["ids"] = ids if whole + ids <= budget else 0  # otherwise they stay on disk
-    if limits.residency is Residency.RESIDENT and whole > budget:
+    whole = sum(parts.values()) + graph + in_flight
+    parts["ids"] = ids if whole + ids <= memory else 0  # otherwise they stay on disk
+    if limits.residency is Residency.RESIDENT and whole > memory:
         raise BudgetError(
-            f"{store.path}: the whole graph and the samples in flight need {whole:,} bytes, and {budget:,} "
-            f"are allowed; raise --memory to {whole:,}, "
-            f"or run without --residency"
+            f"{store.path}: the whole graph and the samples in flight need {whole:,} bytes, and {memory:,} are "
+            f"allowed; raise --memory to {whole:,}, or run without --residency"
         )
-    if streams or whole > budget:
+    if streams or whole > memory:
         return _from_disk(shape, limits, layout, graph)
-    return MemoryPlan(
-        layout, membership, Residency.RESIDENT, batch, batch * shape.row, graph, fixed + parts["ids"], budget, parts
-    )
+    return MemoryPlan(layout, membership, Residency.RESIDENT, batch, in_flight, graph, memory, parts)
 
 
-def _membership(shape: Shape, room: int) -> tuple[str, int]:
+def _membership(shape: Shape, budget: int) -> tuple[str, int]:
     """The way in which a graph that is all in memory answers whether an edge exists, and its bytes.
 
-    Hash tables of rows serve walks by rejection of so many steps that building them pays. ``room``: bytes that are left
-    beside the graph.
+    Hash tables of rows serve walks by rejection of so many steps that building them pays. ``budget``: bytes that are
+    left beside the graph.
     """
     store, needs = shape.store, shape.needs
     if not needs.second_order or (shape.by_steps and isinstance(shape.algorithm, Traversal)):
         return "search", 0
-    tables = 4 * member_slots(store.edges, store.vertices) * (2 if needs.weighs_members else 1)
-    hashed = shape.request.select is Method.REJECTION and needs.edge.id == 4 and tables <= room
-    if hashed and shape.request.instances * planned_steps(shape.algorithm) >= HASHED_STEPS * store.edges:
-        return "hash", tables
-    return "filter", store.edges
+    size = answer_bytes(store, needs)
+    hashed = shape.request.select is Method.REJECTION and needs.edge.id == 4 and size["hash"] <= budget
+    many = shape.request.instances * planned_steps(shape.algorithm) >= HASHED_STEPS * store.edges
+    membership = "hash" if hashed and many else "filter"
+    return membership, size[membership]
 
 
-def _events(shape: Shape, room: int) -> int:
+def _events(shape: Shape, budget: int) -> int:
     """Bytes of the edges in the order by time, of a graph that is all in memory; 0 where steps search in the order
-    because they are few, or ``room`` bytes do not hold them.
+    because they are few, or ``budget`` bytes do not hold them.
     """
     algorithm = shape.algorithm
     if algorithm.layout == "batches" or shape.needs.edge.id != 4 or not events_pay(shape):
@@ -98,7 +95,7 @@ def _events(shape: Shape, room: int) -> int:
         each = ENVELOPE_BYTES if algorithm.exponential_in_time else EVENT_BYTES
         each += FAR_BYTES if algorithm.bounded_in_time else 0
     size = each * shape.store.edges
-    return size if size <= room else 0
+    return size if size <= budget else 0
 
 
 def _refuse_what_is_for_gpus(shape: Shape, limits: Limits) -> None:
@@ -125,7 +122,7 @@ def _layout(shape: Shape, limits: Limits, without_sums: int, streams: bool) -> G
     that streams.
     """
     layout, sums = limits.layout or _host_layouts(shape)[0], _sums(shape.store)
-    if not layout.has_sums or (without_sums + sums <= limits.host_bytes and not streams):
+    if not layout.has_sums or (without_sums + sums <= limits.memory and not streams):
         return layout
     if limits.layout:
         raise OptionError(
@@ -146,18 +143,17 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
     BudgetError if the pieces that one step needs do not fit beside a batch, however small they are.
     """
     refuse_far(shape, "--memory")
-    store, needs, budget, edge = shape.store, shape.needs, limits.host_bytes, shape.needs.edge
+    store, needs, memory, edge = shape.store, shape.needs, limits.memory, shape.needs.edge
     row = shape.row + (question_bytes(edge.id) if needs.asks_later else 0)
     parts = parts_of(shape) | {"places": store.vertices // 5, "chunks": store.unpack_bytes} | host_parts_of(shape)
     scratch = edge.stored if needs.alias_tables else 0
     cut = Cut(store, edge.reserved, scratch, needs.partitions_at_once, uniform=False)
     ids, one = _id_bytes(shape), (limits.batch or 1) * row
-    parts["ids"] = ids if ids <= (budget - sum(parts.values()) - cut.least_bytes - one) // IDS_SHARE else 0
-    free = budget - sum(parts.values())
-    if cut.least_bytes + one > free:
-        raise refuse_least(store.path, budget, "--memory", {**cut.least, **parts, "samples in flight": one})
-    room = min(budget // 4, free // 2, free - cut.least_bytes)
-    most = max(1, room // row)
+    left = memory - sum(parts.values()) - cut.least_bytes - one
+    parts["ids"] = ids if ids <= left // IDS_SHARE else 0
+    fit({**cut.least, **parts, "samples in flight": one}, memory, store.path, "--memory")
+    budget = memory - sum(parts.values())
+    most = max(1, min(memory // 4, budget // 2, budget - cut.least_bytes) // row)
     batch = limits.batch or _even(shape.request, most)
     plan = _in_pieces(shape, limits, layout, cut, parts, batch, row, graph)
     if (
@@ -168,14 +164,14 @@ def _from_disk(shape: Shape, limits: Limits, layout: GraphLayout, graph: int) ->
         or batch == shape.request.instances
     ):
         return plan
-    paths = min(MOST_PATHS, budget // PATHS_SHARE)
+    paths = min(MOST_PATHS, memory // PATHS_SHARE)
     # Of a walk whose steps are on disk; and where it waits.
     state = row - sampled_bytes(shape.algorithm, edge.id) + 3 * 8
     # For steps as they come, those of the batch before, and those that are read; and for a group of walks that is
     # written.
     parts["paths"] = 3 * paths + min(shape.request.group_size, shape.request.instances) * shape.row
-    left = free - parts["paths"]
-    more = min(shape.request.instances, min(left // 2, left - cut.least_bytes) // state)
+    budget -= parts["paths"]
+    more = min(shape.request.instances, min(budget // 2, budget - cut.least_bytes) // state)
     if more < 2 * most or max(more, 64 * planned_steps(shape.algorithm)) >= 2**32:  # numbers of the type of a vertex id
         return plan
     other = _in_pieces(shape, limits, layout, cut, parts, more, state, graph)
@@ -199,16 +195,16 @@ def _in_pieces(
 
     ``parts``: bytes beside both.
     """
-    store, edge, budget = shape.store, shape.needs.edge, limits.host_bytes
-    most = cut.most_edges(budget - sum(parts.values()) - batch * row)
+    store, edge, memory = shape.store, shape.needs.edge, limits.memory
+    most = cut.most_edges(memory - sum(parts.values()) - batch * row)
     largest = cut.largest(most)
     parts = parts | {"table_scratch": cut.scratch_bytes(largest)}
-    fixed, count = sum(parts.values()), len(store.partitions)
+    count = len(store.partitions)
     residency = limits.residency or Residency.DISK
     loaded = edge.in_partition(layout)  # once its table is made
-    room = (budget - fixed - batch * row) * count // max(store.edges * loaded, 1)
+    fitting = (memory - sum(parts.values()) - batch * row) * count // max(store.edges * loaded, 1)
     alone = row_cost(shape, loaded, limits.rates) if limits.policy.in_place and store.is_plain else None
-    strategies = expected_strategies(shape, room, batch, loaded, residency, alone, limits)
+    strategies = expected_strategies(shape, fitting, batch, loaded, residency, alone, limits)
     return MemoryPlan(
         layout,
         "search",
@@ -216,8 +212,7 @@ def _in_pieces(
         batch,
         batch * row,
         graph,
-        fixed,
-        budget,
+        memory,
         parts,
         count,
         most,

@@ -81,9 +81,10 @@ class Shape:
 class Limits:
     """The memory that a run may use, in bytes, and the choices that the user made (None: free to choose)."""
 
-    host_bytes: int
-    device_bytes: int
-    """Bytes of each GPU's memory."""
+    memory: int
+    """Of the host."""
+    gpu_memory: int
+    """Of each GPU."""
     batch: int | None
     layout: GraphLayout | None
     residency: Residency | None
@@ -107,7 +108,7 @@ class MemoryPlan:
     batch: int
     batch_bytes: int
     graph_bytes: int
-    fixed_bytes: int
+    fixed_bytes: int = field(init=False)
     budget_bytes: int
     fixed: dict[str, int]
     pieces: int = 0
@@ -119,15 +120,18 @@ class MemoryPlan:
     refused: dict[str, str] = field(default_factory=dict)
     paths_bytes: int = 0
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fixed_bytes", sum(self.fixed.values()))
 
-def refuse_far(shape: Shape, budget: str) -> None:
+
+def refuse_far(shape: Shape, option: str) -> None:
     """OptionError if a hook may ask for an edge of a vertex whose row is in no loaded partition.
 
-    ``budget``: the option to raise.
+    ``option``: the one that sets the memory.
     """
     if shape.needs.asks_far:
         raise OptionError(
             f"{shape.algorithm.name()} cannot sample a graph that is streamed: there, only edge_bias may "
             "call e.is_neighbor, and only for e.prev or e.src, and not where walkers "
-            f"have clocks; raise {budget} so that the whole graph fits"
+            f"have clocks; raise {option} so that the whole graph fits"
         )

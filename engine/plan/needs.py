@@ -288,3 +288,9 @@ def filter_words(edges: int) -> int:
 def member_slots(edges: int, vertices: int) -> int:
     """Slots of 4 bytes in the hash tables of all rows, at least half of them empty."""
     return 2 * edges + 8 * (vertices + 1)
+
+
+def answer_bytes(store: Store, needs: Needs) -> dict[str, int]:
+    """Bytes of each way to find out whether an edge exists, beside the rows."""
+    tables = 4 * member_slots(store.edges, store.vertices) * (2 if needs.weighs_members else 1)
+    return {"search": 0, "filter": store.edges, "hash": tables}

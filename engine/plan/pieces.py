@@ -1,4 +1,4 @@
-"""Cut a streamed graph into pieces, so that a budget of any size has room for some.
+"""Cut a streamed graph into pieces, so that memory of any size has room for some.
 
 Pieces are the partitions that are brought into memory.
 """
@@ -46,15 +46,16 @@ class Cut:
         row = ", as many as the longest row has" if self.least_edges == self.store.max_degree else ""
         return {f"{self.together} piece(s) of {self.least_edges:,} edges{row}": self.least_bytes}
 
-    def most_edges(self, room: int) -> int:
-        """Most edges of a piece of several rows if pieces have ``room`` bytes: those of the largest partition where
-        SLOTS such pieces fit, else as many
-        as let SLOTS or MORE_SLOTS fit."""
+    def most_edges(self, budget: int) -> int:
+        """Most edges of a piece of several rows if pieces have ``budget`` bytes.
+
+        Those of the largest partition where SLOTS such pieces fit, else as many as let SLOTS or MORE_SLOTS fit.
+        """
         whole = self.store.largest_partition
         all_of_it = self.store.edges * self.edge + whole * self.scratch
-        if min(self._bytes(whole, SLOTS), all_of_it) <= room:
+        if min(self._bytes(whole, SLOTS), all_of_it) <= budget:
             return whole
-        more, fewer = room // self._bytes(1, MORE_SLOTS), room // self._bytes(1, SLOTS)
+        more, fewer = budget // self._bytes(1, MORE_SLOTS), budget // self._bytes(1, SLOTS)
         wanted = max(more, min(fewer, LARGE_PIECE // self.edge))
         return min(max(wanted, self.least_edges if self.uniform else self._fewest), whole)
 

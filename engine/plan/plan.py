@@ -42,7 +42,7 @@ class Plan:
     batch: int  # instances in flight
     graph_bytes: int
     fixed_bytes: int
-    fixed: dict[str, int]  # what fixed_bytes consist of: see PARTS in limits.py
+    fixed: dict[str, int]  # what fixed_bytes consist of: see PARTS in footprint.py
     pieces: int  # partitions of a streamed graph, as they are brought into memory; 0 if nothing is streamed
     piece_edges: int  # most edges of a piece of several rows: larger partitions are to be split
     piece_bytes: int  # of memory that the largest piece takes

@@ -13,7 +13,7 @@ from csaw.engine.plan.batch_kind import BatchKind, choose_kind, tree_edges
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import expected, stored_bytes
 from csaw.engine.plan.detectors import choose_detector
-from csaw.engine.plan.gpu_memory import beside_host_parts, host_room, on_devices
+from csaw.engine.plan.gpu_memory import beside_host_parts, host_budget, on_devices
 from csaw.engine.plan.grouping import grouped
 from csaw.engine.plan.host_memory import on_host
 from csaw.engine.plan.instance_bytes import instance_bytes, least_bytes, refuse_sizes
@@ -65,11 +65,11 @@ def make_plan(
     threads, output = options.threads or processors(), sources.instances * _stored_bytes(shape, row)
 
     def planned(limits: Limits) -> MemoryPlan:
-        memory = on_devices(shape, devices, limits) if devices else on_host(shape, limits)
-        return replace(memory, expected=expected(shape, memory, rates, threads, len(devices), output))
+        found = on_devices(shape, devices, limits) if devices else on_host(shape, limits)
+        return replace(found, expected=expected(shape, found, rates, threads, len(devices), output))
 
-    memory = planned(limits)
-    layout, kind = memory.graph_layout, choose_kind(shape, memory)
+    found = planned(limits)
+    layout, kind = found.graph_layout, choose_kind(shape, found)
     plan = Plan(
         request,
         shape.needs,
@@ -81,15 +81,15 @@ def make_plan(
         threads=threads,
         transit=options.transit_parallel,
         kind=kind,
-        tree_edges=tree_edges(shape, memory) if kind is BatchKind.TREES else 0,
+        tree_edges=tree_edges(shape, found) if kind is BatchKind.TREES else 0,
         bias=drawn_by(algorithm, weighted, request.select),
         detect=choose_detector(algorithm, request.select, request.collision, layout, bool(devices), options.detect),
         output_bytes=output,
-        host_bytes=host_room(beside_host_parts(shape, limits), memory.batch * shape.sample * len(devices)),
+        host_bytes=host_budget(beside_host_parts(shape, limits), found.batch * shape.sample * len(devices)),
         policy=options.policy,
         rates=rates,
-        larger=larger_budgets(shape, memory, limits, planned, _usable(devices)),
-        **vars(memory),
+        larger=with_more_memory(shape, found, limits, planned, _usable(devices)),
+        **vars(found),
     )
     return grouped(plan, shape, sources.frontier_size)
 
@@ -120,8 +120,8 @@ def _shape(
     if target:
         bases *= -(-2 * target // base_vertices(algorithm, row, needs.edge.id))
         row = target_row(target, needs.edge.id)
-    least, room = least_bytes(store, algorithm, sizes, layout, sources), max(limits.host_bytes, available_bytes())
-    refuse_sizes(algorithm, least, sources.instances, room // 4 if isinstance(layout, Hops) else room)
+    least, memory = least_bytes(store, algorithm, sizes, layout, sources), max(limits.memory, available_bytes())
+    refuse_sizes(algorithm, least, sources.instances, memory // 4 if isinstance(layout, Hops) else memory)
     request = Request(
         store.fingerprint,
         name,
@@ -176,16 +176,16 @@ def _limits(devices: tuple[Gpu, ...], options: RunOptions, rates: Rates) -> Limi
             "--no-batching and --no-balancing compare launches on GPUs; run without them, or pass --device cuda"
         )
     available = available_bytes()
-    host = options.memory or available
+    memory = options.memory or available
     return Limits(
-        host,
+        memory,
         options.gpu_memory or _usable(devices),
         options.in_flight,
         options.layout,
         options.residency,
         policy,
         rates,
-        max(available - host, 0),
+        max(available - memory, 0),
     )
 
 
@@ -214,61 +214,61 @@ def transfer_units(plan: Plan, store: Store) -> int:
     return units
 
 
-# Larger budgets: the seconds and the bytes that a streamed run would be expected to take with more memory.
+# More memory: the seconds and the bytes that a streamed run would be expected to take with it.
 
-MOST = 1 << 60  # bytes of a budget that anyone has
-TURNS = 6  # in which the least budget is found within a sixtieth
-UNITS = (1 << 40, 1 << 30, 1 << 20, 1 << 10)  # in which budgets are said
+MOST = 1 << 60  # bytes of memory that anyone has
+TURNS = 6  # in which the least memory is found within a sixtieth
+UNITS = (1 << 40, 1 << 30, 1 << 20, 1 << 10)  # in which memory is said
 
 Planned = Callable[[Limits], MemoryPlan]
 
 
-def larger_budgets(
-    shape: Shape, memory: MemoryPlan, limits: Limits, planned: Planned, device_bytes: int
+def with_more_memory(
+    shape: Shape, found: MemoryPlan, limits: Limits, planned: Planned, gpu_memory: int
 ) -> dict[str, Record]:
-    """Estimates of a streamed run with larger budgets, by the options that give them; none if nothing is streamed.
+    """Estimates of a streamed run with more memory, by the options that give it; none if nothing is streamed.
 
-    Twice the budget of ``limits``, and about the least with which the graph need not be streamed so: in memory, or, for
-    GPUs that stream from disk, in the host's. ``planned`` plans memory, with what is expected of it; ``device_bytes``
-    of a GPU are there at most.
+    Twice the memory of ``limits``, and about the least with which the graph need not be streamed so: in memory, or, for
+    GPUs that stream from disk, in the host's. ``planned`` plans memory, with what is expected of it; ``gpu_memory``
+    bytes of a GPU are there at most.
     """
-    if not memory.residency.streams:
+    if not found.residency.streams:
         return {}
-    on_device = memory.residency is Residency.STREAMED
-    option, most = ("--gpu-memory", device_bytes) if on_device else ("--memory", MOST)
-    now, free = limits.device_bytes if on_device else limits.host_bytes, replace(limits, residency=None)
+    on_device = found.residency is Residency.STREAMED
+    option, most = ("--gpu-memory", gpu_memory) if on_device else ("--memory", MOST)
+    now, free = limits.gpu_memory if on_device else limits.memory, replace(limits, residency=None)
 
-    def having(budget: int) -> MemoryPlan | None:
+    def having(memory: int) -> MemoryPlan | None:
         with suppress(BudgetError):  # a layout that was asked for may need still more
-            return planned(replace(free, device_bytes=budget) if on_device else replace(free, host_bytes=budget))
+            return planned(replace(free, gpu_memory=memory) if on_device else replace(free, memory=memory))
         return None
 
-    def enough(budget: int) -> bool:
-        found = having(budget)
-        return found is not None and found.residency is not memory.residency
+    def enough(memory: int) -> bool:
+        other = having(memory)
+        return other is not None and other.residency is not found.residency
 
     if enough(now):  # the user asked for it, and the memory is there
-        named = {f"without --residency {memory.residency}": now}
+        named = {f"without --residency {found.residency}": now}
     else:
         least = _least(enough, now, most)
-        budgets = [budget for budget in (2 * now, least) if budget and budget <= min(least or most, most)]
-        named = {f"{option} {format_size(size).replace(' ', '')}": size for size in map(_rounded, budgets)}
-    plans = {name: (having(budget), budget) for name, budget in named.items()}
-    return {name: _estimate(shape, plan, budget) for name, (plan, budget) in plans.items() if plan is not None}
+        sizes = [size for size in (2 * now, least) if size and size <= min(least or most, most)]
+        named = {f"{option} {format_size(size).replace(' ', '')}": size for size in map(_rounded, sizes)}
+    plans = {name: (having(memory), memory) for name, memory in named.items()}
+    return {name: _estimate(shape, plan, memory) for name, (plan, memory) in plans.items() if plan is not None}
 
 
-def _estimate(shape: Shape, memory: MemoryPlan, budget: int) -> Record:
-    moved = memory.expected.get("bytes", stored_bytes(shape.store, shape.needs))
+def _estimate(shape: Shape, plan: MemoryPlan, memory: int) -> Record:
+    moved = plan.expected.get("bytes", stored_bytes(shape.store, shape.needs))
     return {
-        "budget_bytes": budget,
-        "residency": memory.residency,
+        "budget_bytes": memory,
+        "residency": plan.residency,
         "bytes": moved,
-        "seconds": memory.expected["seconds"],
+        "seconds": plan.expected["seconds"],
     }
 
 
 def _least(enough: Callable[[int], bool], low: int, most: int) -> int | None:
-    """About the least budget above ``low`` that is enough; None if not even ``most`` is."""
+    """About the least memory above ``low`` that is enough; None if not even ``most`` is."""
     high = low
     while not enough(high):
         if high >= most:
@@ -280,8 +280,8 @@ def _least(enough: Callable[[int], bool], low: int, most: int) -> int | None:
     return high
 
 
-def _rounded(budget: int) -> int:
-    """A budget that is said in few digits, and is no smaller."""
-    unit = next((unit for unit in UNITS if budget >= unit), 1)
-    digit = unit / 10 if budget < 10 * unit else unit
-    return ceil(ceil(budget / digit) * digit)
+def _rounded(memory: int) -> int:
+    """Bytes of memory that are said in few digits, and are no fewer."""
+    unit = next((unit for unit in UNITS if memory >= unit), 1)
+    digit = unit / 10 if memory < 10 * unit else unit
+    return ceil(ceil(memory / digit) * digit)

@@ -75,15 +75,16 @@ class Alone:
 
 
 def expected_strategies(
-    shape: Shape, room: int, in_flight: int, kept: int, residency: Residency, in_place: float | None, limits: Limits
+    shape: Shape, fitting: int, in_flight: int, kept: int, residency: Residency, in_place: float | None, limits: Limits
 ) -> Strategies:
     """Estimates of the loads, the bytes and the seconds of each way that suits a run.
 
-    ``room``: partitions that fit in memory at a time. ``in_flight``: instances of a batch. ``kept``: bytes of an edge.
+    ``fitting``: partitions that are in memory at a time. ``in_flight``: instances of a batch. ``kept``: bytes of an
+    edge.
     ``in_place``: cost of reading a row without loading its partition, as bytes copied; None if the run cannot do so.
     """
     parts, slots = max(len(shape.store.partitions), 1), shape.needs.partitions_at_once
-    held = min(max(room, slots) / parts, 1.0)
+    held = min(max(fitting, slots) / parts, 1.0)
     batches, graph = _batches(shape.request, in_flight), shape.store.edges * kept
     hops = _hops(shape, in_flight, batches)
     rows, passes = sum(hop.rows for hop in hops), _passes(shape)

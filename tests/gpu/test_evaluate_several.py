@@ -17,10 +17,8 @@ from helpers.networks import GRAPHS, pairs_of, same, stores, sums_of_values
 from helpers.triangles import FEW_RANKED, KINDS_OF_VERTICES, limit_kinds
 
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.cuda import bfs_shares, core, search_state, sssp, sssp_shares
-from csaw.engine.analytics.cuda.memory import triangles as memory
+from csaw.engine.analytics.cuda import bfs_shares, core, footprints, search_state, sssp, sssp_shares
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
-from csaw.engine.analytics.cuda.triangles_streamed import KEPT_BYTES
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.measure import find
@@ -77,7 +75,7 @@ def test_each_kernel_of_triangles_counts_its_share(hubs, many, long, dense, tmp_
 
 @pytest.mark.parametrize("name", GRAPHS | FEW_RANKED)
 def test_triangles_of_small_graphs_that_are_streamed(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "LEAST_ROOM", 1 << 14)
+    monkeypatch.setattr(footprints, "LEAST_BLOCK", 1 << 14)
     store = (GRAPHS | FEW_RANKED)[name](tmp_path / "g.zarr")
     wanted = Triangles().findings(HostNetwork(store))
     for gpu_memory in (None, STATE_BYTES * store.vertices + (1 << 17)):
@@ -91,7 +89,9 @@ def test_triangles_of_a_graph_that_is_streamed(residency, tmp_path):
     store = STORES["larger"](tmp_path / "g.zarr")
     wanted = HostNetwork(store).compute("triangles")
     with pytest.raises(BudgetError) as refusal:
-        on_several(store, gpu_memory=KEPT_BYTES * store.vertices + 8 * store.max_degree).compute("triangles")
+        on_several(store, gpu_memory=footprints.RANKED_BYTES * store.vertices + 8 * store.max_degree).compute(
+            "triangles"
+        )
     least = int(str(refusal.value).rpartition("raise --gpu-memory to ")[2].replace(",", ""))
     for gpu_memory in (least, least + 100_000, least + 1_000_000):
         network = on_several(store, gpu_memory=gpu_memory, residency=residency)

@@ -9,8 +9,8 @@ DEVICE = device_or_skip()
 from helpers.gpu_memory import Peak
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.kept import NOTHING
 from csaw.engine.analytics.measure import find
+from csaw.engine.plan.footprint import NOTHING
 
 VERTICES = 30_000  # in the least memory, blocks are of few rows, and each pass goes through all of them
 ROUNDED = 1.02  # CuPy's pool rounds sizes up to 512 bytes

@@ -18,7 +18,7 @@ from csaw.engine.analytics.evaluation.listing import write_list
 from csaw.engine.analytics.evaluation.options import LISTS
 from csaw.partition.errors import BudgetError, OptionError
 
-SMALL = {"LEAST": 30, "MOST_ENTRIES": 40, "MOST": 50}  # so that a graph takes many tables
+SMALL = {"LEAST_ENTRIES": 30, "MOST_ENTRIES": 40, "MOST": 50}  # so that a graph takes many tables
 STORES = {
     "hub": lambda path: hub_store(path, False),
     "larger": lambda path: random_store(path, vertices=30_000, edges=400_000, weighted=False, partitions=4),

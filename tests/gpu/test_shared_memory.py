@@ -18,11 +18,11 @@ from helpers.gpu_memory import Peak
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
-from csaw.engine.analytics.kept import NOTHING
 from csaw.engine.analytics.measure import find
 from csaw.engine.analytics.network import on_host
 from csaw.engine.analytics.spread import Spread
 from csaw.engine.cuda.device import open_device
+from csaw.engine.plan.footprint import NOTHING
 from csaw.engine.plan.residency import Residency
 
 OTHERS = tuple(open_device(number) for number in range(1, cupy.cuda.runtime.getDeviceCount())) or (DEVICE,)

@@ -1,7 +1,5 @@
 """Masked products and matches of patterns on a GPU count what the host counts, with labels or without, in any room."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 from helpers.gpu import device_or_skip, hub_store
@@ -13,7 +11,7 @@ from helpers.networks import GRAPHS, same
 from helpers.triangles import FEW_RANKED
 
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.cuda import oriented, patterns
+from csaw.engine.analytics.cuda import footprints, oriented, patterns
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.analytics.evaluation.networks import Networks
@@ -82,7 +80,7 @@ def test_patterns_are_those_of_the_host(name, tmp_path):
 
 @pytest.mark.parametrize("room", [300, 5000])
 def test_tables_of_any_size_give_the_same(tmp_path, monkeypatch, room):
-    monkeypatch.setattr(patterns, "LEAST", room)
+    monkeypatch.setattr(patterns, "LEAST_MATCHES", room)
     monkeypatch.setattr(patterns, "MOST", room)
     for name, names in (("clique", tuple(PATTERNS)), ("random", ("triangle", "paw", "diamond", "clique4"))):
         store = SMALL[name](tmp_path / f"{name}.zarr")
@@ -145,7 +143,7 @@ def test_what_the_gpu_does_not_hold_runs_on_the_cpu_where_csaw_chooses(one, tmp_
     store = SMALL["random"](tmp_path / "g.zarr")
     wanted = one.findings(HostNetwork(store))
     [module] = one.computes(False)
-    more = import_module(f"csaw.engine.analytics.cuda.memory.{module}").more_bytes(store.edges, store.vertices)
+    more = footprints.WORKS[module].more.bytes(store.vertices, store.edges)
     needed = one.keeps("cuda", False).bytes(store.vertices, store.edges, 4) + 4 * store.edges + more
     for device, gpu_memory, why in (
         ("auto", needed, ""),

@@ -11,10 +11,8 @@ from helpers.networks import GRAPHS, same
 from helpers.triangles import FEW_RANKED, KINDS_OF_VERTICES, limit_kinds
 
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.cuda import clustering, oriented
-from csaw.engine.analytics.cuda.memory import triangles as memory
+from csaw.engine.analytics.cuda import clustering, footprints, oriented
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
-from csaw.engine.analytics.cuda.triangles_streamed import KEPT_BYTES
 from csaw.engine.analytics.measures.triangles import Triangles
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, DeviceError
@@ -61,7 +59,7 @@ def check_counts(store, gpu_memory, wanted):
 @pytest.mark.parametrize("name", SMALL)
 def test_small_graphs_that_are_streamed(name, residency, tmp_path, monkeypatch):
     """In one block, and in many of which some have no vertex with two neighbors."""
-    monkeypatch.setattr(memory, "LEAST_ROOM", 1 << 14)
+    monkeypatch.setattr(footprints, "LEAST_BLOCK", 1 << 14)
     store = SMALL[name](tmp_path / "g.zarr")
     wanted = Triangles().findings(HostNetwork(store))
     for gpu_memory in (None, STATE_BYTES * store.vertices + (1 << 17)):
@@ -77,7 +75,10 @@ def test_each_kernel_finds_all(hubs, many, long, dense, tmp_path, monkeypatch):
     for name in ("larger", "dense", "wide leaves"):
         store = STORES[name](tmp_path / f"{name}.zarr")
         wanted = HostNetwork(store).compute("triangles")
-        for gpu_memory in (None, KEPT_BYTES * store.vertices + max(2 * store.edges, memory.LEAST_ROOM)):
+        for gpu_memory in (
+            None,
+            footprints.RANKED_BYTES * store.vertices + max(2 * store.edges, footprints.LEAST_BLOCK),
+        ):
             check_counts(store, gpu_memory, wanted)
 
 
@@ -85,7 +86,9 @@ def test_counts_are_the_same_in_any_memory_of_the_gpu(tmp_path):
     store = STORES["larger"](tmp_path / "g.zarr")
     wanted = HostNetwork(store).compute("triangles")
     with pytest.raises(BudgetError) as refusal:
-        DeviceNetwork(store, gpu, gpu_memory=KEPT_BYTES * store.vertices + 8 * store.max_degree).compute("triangles")
+        DeviceNetwork(store, gpu, gpu_memory=footprints.RANKED_BYTES * store.vertices + 8 * store.max_degree).compute(
+            "triangles"
+        )
     least = int(str(refusal.value).rpartition("raise --gpu-memory to ")[2].replace(",", ""))
     for gpu_memory in (least, least + 100_000, least + 1_000_000):
         check_counts(store, gpu_memory, wanted)

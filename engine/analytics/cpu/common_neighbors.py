@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from csaw.engine.analytics.cpu.kernels import common_neighbors as kernels
-from csaw.engine.analytics.cpu.memory.common_neighbors import (
+from csaw.engine.analytics.cpu.footprints import (
     COUNT_BYTES,
-    LEAST,
+    LEAST_TRIANGLES,
     TRIANGLE_BYTES,
     WINDOW_SHARE,
-    least_bytes,
+    few_rows_bytes,
+    lists_least_bytes,
     marks_bytes,
-    rows_bytes,
 )
+from csaw.engine.analytics.cpu.kernels import common_neighbors as kernels
 from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork, equal_ranges
 from csaw.engine.analytics.cpu.spooled_rows import scratch_folder
 from csaw.engine.analytics.pieces import within
@@ -29,7 +29,7 @@ from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.analytics.triangle_rows import Support, Triangles
 from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.engine.plan.residency import Residency
-from csaw.partition.errors import BudgetError, StoreError
+from csaw.partition.errors import StoreError
 
 ENTRIES = 1 << 20  # of rows that are cut into windows at a time
 MOST, VERTICES = 1 << 22, 4  # triangles of a window: or one for so many vertices, whose marks it needs
@@ -204,7 +204,8 @@ def _windows(network: HostNetwork, block: Block, above: bool) -> Iterator[Window
 
 def _most(network: HostNetwork) -> int:
     """Triangles that a window may have, beside those of its first entry."""
-    return max(LEAST, min(max(MOST, network.vertices // VERTICES), network.room // WINDOW_SHARE // TRIANGLE_BYTES))
+    share = network.budget // WINDOW_SHARE // TRIANGLE_BYTES
+    return max(LEAST_TRIANGLES, min(max(MOST, network.vertices // VERTICES), share))
 
 
 def _parts(network: HostNetwork) -> Iterator[Part]:
@@ -215,11 +216,11 @@ def _parts(network: HostNetwork) -> Iterator[Part]:
         return
     network.take_turn()
     network.forget_blocks()
-    room = _room(network)
-    most = room // 2 // (network.id_dtype.itemsize + COUNT_BYTES)
+    budget = _budget(network)
+    most = budget // 2 // (network.id_dtype.itemsize + COUNT_BYTES)
     small = HostNetwork(
         network.store,
-        memory=network.vertices * STATE_BYTES + room // 2,
+        memory=network.vertices * STATE_BYTES + budget // 2,
         threads=network.threads,
         residency=Residency.DISK,
     )
@@ -248,15 +249,15 @@ def _rows(network: HostNetwork, first: int, last: int) -> Block:
     return Block(first, last, offsets, out, None)
 
 
-def _room(network: HostNetwork) -> int:
+def _budget(network: HostNetwork) -> int:
     """Bytes for rows beside a window's marks and triangles; BudgetError where a few of the longest do not fit."""
     longest = max(network.store.max_degree, 1)
-    needed = network.memory - network.room + least_bytes(network, longest)
-    room = network.room - TRIANGLE_BYTES * (_most(network) + longest) - marks_bytes(network)
-    if room < rows_bytes(network, longest):
-        raise BudgetError(
-            f"{network.store.path}: lists of triangles need {needed:,} bytes, for what is kept of {network.vertices:,} "
-            f"vertices, for some triangles, and for rows of {longest:,} neighbors, and {network.memory:,} are allowed; "
-            f"{network.advice(needed)}"
+    budget = network.budget - TRIANGLE_BYTES * (_most(network) + longest) - marks_bytes(network)
+    if budget < few_rows_bytes(network, longest):
+        needed = network.kept_bytes + lists_least_bytes(network, longest)
+        raise network.refusal(
+            needed,
+            f"lists of triangles need {needed:,} bytes, for what is kept of {network.vertices:,} vertices, for some "
+            f"triangles, and for rows of {longest:,} neighbors",
         )
-    return room
+    return budget

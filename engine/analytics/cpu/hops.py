@@ -38,7 +38,7 @@ def compute(network: HostNetwork, sources: np.ndarray) -> np.ndarray:
 
 def _spare(network: HostNetwork) -> int:
     """Bytes of memory beside the rows and the state of one word."""
-    return network.room - 2 * network.edges * network.edge_bytes if network.resident else 0
+    return network.budget - 2 * network.edges * network.edge_bytes if network.resident else 0
 
 
 def _rows(network: HostNetwork) -> tuple[Block, Block | None]:

@@ -9,9 +9,9 @@ from typing import Self, TypedDict, TypeVar
 
 import numpy as np
 
-from csaw.engine.analytics.kept import NOTHING, Kept
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.rows_in_memory import Block, Slot, Wanted
+from csaw.engine.plan.footprint import NOTHING, Footprint
 from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
@@ -22,7 +22,7 @@ STATE_BYTES = 48  # set aside for each vertex before a measure says what it keep
 EDGES_OF_TASK, TASKS_OF_THREAD = 1 << 14, 8  # a smaller task takes less time than handing it to a thread
 # Graphs in memory while the undirected one is made: rows, and of directed ones rows backward, and both together.
 DERIVED_SHARES = {True: 4, False: 2}
-MOST_KEPT = Kept(STATE_BYTES, fixed=0)
+MOST_KEPT = Footprint(STATE_BYTES)
 Buffer = TypeVar("Buffer")
 Result = TypeVar("Result")
 
@@ -74,7 +74,7 @@ class HostNetwork(Network):
         threads: int | None = None,
         derived: Path | None = None,
         residency: Residency | None = None,
-        kept: Kept = MOST_KEPT,
+        kept: Footprint = MOST_KEPT,
     ) -> None:
         super().__init__(store, residency)
         self.derived, self.kept = derived, kept
@@ -115,10 +115,6 @@ class HostNetwork(Network):
     @cached_property
     def indptr(self) -> np.ndarray:
         return next(iter(self.held.values())).indptr if self.held else self.store.read_indptr()
-
-    @property
-    def budget(self) -> int:
-        return self.memory
 
     @property
     def offsets(self) -> np.ndarray:
@@ -238,7 +234,7 @@ class HostNetwork(Network):
     @property
     def _can_derive(self) -> bool:
         rows = self.edges * self.id_dtype.itemsize
-        return self.resident and self.rows_bytes + (DERIVED_SHARES[self.directed] - 1) * rows <= self.room
+        return self.resident and self.rows_bytes + (DERIVED_SHARES[self.directed] - 1) * rows <= self.budget
 
     def _backward(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
         """Make ``indptr`` and ``indices`` of the rows that hold the vertices that edges come from.
@@ -263,7 +259,7 @@ class HostNetwork(Network):
 
         self.take_turn()
         self.withdraw()
-        store = derived_store(self.store, kind, self.derived, memory=self.room, threads=self.threads)
+        store = derived_store(self.store, kind, self.derived, memory=self.budget, threads=self.threads)
         other = HostNetwork(
             store,
             memory=self.memory,

@@ -6,13 +6,12 @@ from functools import cache
 import numpy as np
 
 from csaw.engine.analytics import pattern
+from csaw.engine.analytics.cpu.footprints import renumbered_bytes
 from csaw.engine.analytics.cpu.kernels import oriented
 from csaw.engine.analytics.cpu.kernels import patterns as kernels
-from csaw.engine.analytics.cpu.memory.patterns import rows_bytes
 from csaw.engine.analytics.cpu.network import HostNetwork, equal_ranges
 from csaw.engine.analytics.pattern import Asked
 from csaw.engine.analytics.pattern_counts import count_each
-from csaw.partition.errors import BudgetError
 
 TASKS_OF_THREAD = 64  # first vertices are shared in this many ranges; their work differs
 NO_LABELS = np.empty(0, np.int32)
@@ -47,13 +46,10 @@ def renumbered(network: HostNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
     Then few neighbors of a vertex have a higher number.
     """
-    needed = rows_bytes(network, network.edges)
-    if needed > network.room:
-        least = network.memory - network.room + needed
-        raise BudgetError(
-            f"{network.store.path}: patterns are matched in memory, which takes {least:,} bytes, and "
-            f"{network.memory:,} are allowed; {network.advice(least)}"
-        )
+    needed = renumbered_bytes(network, network.edges)
+    if needed > network.budget:
+        least = network.kept_bytes + needed
+        raise network.refusal(least, f"patterns are matched in memory, which takes {least:,} bytes")
     rank, order = (np.empty(network.vertices, network.id_dtype) for _ in range(2))
     oriented.rank_by_degree(network.indptr, rank, order)
     number = (network.vertices - 1 - rank.astype(np.int64)).astype(network.id_dtype)

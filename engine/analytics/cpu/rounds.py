@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from csaw.engine.analytics.cpu.footprints import CHECK_BYTES, WEIGHT_BYTES, both_directions_bytes
 from csaw.engine.analytics.cpu.kernels import adjacency
-from csaw.engine.analytics.cpu.memory.rounds import CHECK_BYTES, WEIGHT_BYTES, both_directions_bytes
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cpu.typed_rounds import compiled
 from csaw.engine.analytics.passes import any_active
@@ -172,14 +172,14 @@ def incoming_with_weights(network: HostNetwork) -> HostNetwork:
     BudgetError unless memory has room for the rows of either direction and for weights of both.
     """
     needed = both_directions_bytes(network)
-    if network.residency is Residency.DISK or needed > network.budget:
+    if network.residency is Residency.DISK or needed > network.memory:
         way = "run without --residency disk" if network.residency is Residency.DISK else network.advice(needed)
         raise BudgetError(
             f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, needs all rows of a "
-            f"directed graph in memory, in both directions: {needed:,} bytes, and {network.budget:,} are allowed; {way}"
+            f"directed graph in memory, in both directions: {needed:,} bytes, and {network.memory:,} are allowed; {way}"
         )
     more = WEIGHT_BYTES + CHECK_BYTES + (0 if network.has_incoming else network.id_dtype.itemsize)
-    if network.rows_bytes + network.edges * more > network.room:  # the undirected ones are in memory, too
+    if network.rows_bytes + network.edges * more > network.budget:  # the undirected ones are in memory, too
         network.withdraw()
     back = network.incoming
     block, rows = network.whole(True), back.whole(False)

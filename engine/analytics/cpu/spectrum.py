@@ -4,7 +4,6 @@ import numpy as np
 
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.lanczos import kept, leading
-from csaw.partition.errors import BudgetError
 
 
 def compute(network: HostNetwork, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -14,10 +13,8 @@ def compute(network: HostNetwork, count: int) -> tuple[np.ndarray, np.ndarray]:
     """
     vectors = kept(count).bytes(network.vertices, network.edges, network.id_dtype.itemsize)
     need = vectors + network.edges * network.edge_bytes * (2 if network.directed else 1) + network.beside
-    if need > network.budget:
-        raise BudgetError(
-            f"{network.store.path}: {count:,} leading values take {vectors:,} bytes for vectors and the "
-            f"whole graph in memory, {need:,} bytes together, "
-            f"and {network.budget:,} are allowed; {network.advice(need)}, or lower --spectrum-size"
-        )
+    if need > network.memory:
+        vectors_and_rows = f"{vectors:,} bytes for vectors and the whole graph in memory, {need:,} bytes together"
+        what = f"{count:,} leading values take {vectors_and_rows}"
+        raise network.refusal(need, what, ", or lower --spectrum-size")
     return leading(network, count)

@@ -11,23 +11,22 @@ from pathlib import Path
 
 import numpy as np
 
-from csaw.engine.analytics.cpu.kernels import oriented
-from csaw.engine.analytics.cpu.memory.oriented_rows import (
+from csaw.engine.analytics.cpu.footprints import (
     FETCH_SHARE,
     PIECE_SHARE,
     PLACES_SHARE,
     RUN_BYTES,
-    least_bytes,
+    oriented_bytes,
+    oriented_least_bytes,
     piece_bytes,
     rank_bytes,
-    whole_bytes,
 )
+from csaw.engine.analytics.cpu.kernels import oriented
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cpu.oriented import Oriented, Rows
 from csaw.engine.analytics.rows_in_memory import Block, Extent
 from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.partition.base.cache import cache_dir, make_folder
-from csaw.partition.errors import BudgetError
 from csaw.partition.graph.in_memory import InMemory
 
 
@@ -41,15 +40,15 @@ class SpooledRows(Oriented):
         self.file = ScratchFile(scratch_folder(network))
         self.runs, self.places, self.sizes = [0], list[np.ndarray](), list[np.ndarray]()
         self.each = rank_bytes(network)
-        self.room, self.small = network.room - scratch, network
+        self.budget, self.small = network.budget - scratch, network
         if isinstance(network.store, InMemory):
-            self.room -= network.edges * network.id_dtype.itemsize
+            self.budget -= network.edges * network.id_dtype.itemsize
         else:
             network.held.clear()
         self._check(network, scratch)
-        self.room -= self.room // PLACES_SHARE
+        self.budget -= self.budget // PLACES_SHARE
         if not isinstance(network.store, InMemory):
-            memory, kept = network.kept_bytes + self.room // FETCH_SHARE, network.kept
+            memory, kept = network.kept_bytes + self.budget // FETCH_SHARE, network.kept
             self.small = HostNetwork(
                 network.store, memory=memory, threads=network.threads, derived=network.derived, kept=kept
             )
@@ -58,22 +57,21 @@ class SpooledRows(Oriented):
 
     def _check(self, network: HostNetwork, scratch: int) -> None:
         longest = max(network.store.max_degree, 1)
-        least = least_bytes(network, Extent(network.edges, longest))
-        if self.room < least:
-            needed = network.memory - self.room + least
-            raise BudgetError(
-                f"{network.store.path}: triangles need {needed:,} bytes, for what is kept of "
-                f"{network.vertices:,} vertices, for {network.threads} threads "
-                f"and for rows of {longest:,} neighbors, and {network.memory:,} are allowed; "
-                f"{network.advice(needed)}"
+        least = oriented_least_bytes(network, Extent(network.edges, longest))
+        if self.budget < least:
+            needed = network.memory - self.budget + least
+            raise network.refusal(
+                needed,
+                f"triangles need {needed:,} bytes, for what is kept of {network.vertices:,} vertices, for "
+                f"{network.threads} threads and for rows of {longest:,} neighbors",
             )
 
     def graph_blocks(self) -> Iterator[Block]:
         return self.small.blocks()
 
     def _write(self) -> None:
-        self.cuts = self._cut(self.room // PIECE_SHARE // piece_bytes(self.small))
-        most = self.room // FETCH_SHARE
+        self.cuts = self._cut(self.budget // PIECE_SHARE // piece_bytes(self.small))
+        most = self.budget // FETCH_SHARE
         for block in self.graph_blocks():
             first = block.first
             while first < block.last:
@@ -123,7 +121,7 @@ class SpooledRows(Oriented):
         return Rows(first, last, out)
 
     def fixed(self, low: int, high: int) -> Iterator[Rows]:
-        most = (self.room - self.room // PIECE_SHARE) // self.each
+        most = (self.budget - self.budget // PIECE_SHARE) // self.each
         number = int(np.searchsorted(self.cuts, low, side="right")) - 1
         entries = np.empty(min(most, int(self.begin[-1])), self.rank.dtype)
         while number + 1 < len(self.cuts) and self.cuts[number] < high:
@@ -160,6 +158,6 @@ def orient(network: HostNetwork, *, scratch: int = 0) -> Oriented:
 
     BudgetError where that does not hold the longest row.
     """
-    if network.resident and whole_bytes(network, network.edges) + scratch <= network.room:
+    if network.resident and oriented_bytes(network, network.edges) + scratch <= network.budget:
         return Oriented(network)
     return SpooledRows(network, scratch)

@@ -11,9 +11,9 @@ from contextlib import closing
 import numpy as np
 
 from csaw.engine.analytics.cpu import spooled_rows
+from csaw.engine.analytics.cpu.footprints import scratch
 from csaw.engine.analytics.cpu.kernels import oriented
 from csaw.engine.analytics.cpu.kernels import triangles as kernels
-from csaw.engine.analytics.cpu.memory.triangles import scratch
 from csaw.engine.analytics.cpu.network import HostNetwork, equal_ranges
 from csaw.engine.analytics.cpu.oriented import Oriented, Rows
 

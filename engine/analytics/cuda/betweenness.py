@@ -49,7 +49,7 @@ def _in_blocks(network: PooledNetwork, sources: np.ndarray) -> Array:
     log.info(
         "betweenness of %s goes by way of all rows: those of both directions do not fit together", network.store.path
     )
-    stream = network.in_blocks(network.store, network.gpu_memory)
+    stream = network.in_blocks(network.store, network.memory)
     stream.host = network.host
     try:
         return compute(stream, sources)

@@ -10,8 +10,13 @@ from typing import NamedTuple
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cuda.device_room import require_room
-from csaw.engine.analytics.cuda.memory.common_neighbors import ENTRY_BYTES, LEAST, least_bytes, triangle_bytes
+from csaw.engine.analytics.cuda.footprints import (
+    ENTRY_BYTES,
+    LEAST_ENTRIES,
+    lists_least_bytes,
+    require_room,
+    triangle_bytes,
+)
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.pieces import within
 from csaw.engine.analytics.triangle_rows import Support, Triangles
@@ -78,6 +83,6 @@ def _counts(network: DeviceNetwork, low: int, high: int, *, above: bool) -> Arra
 def _sizes(network: DeviceNetwork) -> Sizes:
     """Choose how much is at work at a time, by the memory that is left; errors as of ``triangles``."""
     longest = int(network.degrees.max()) if network.edges else 0
-    least, triangle = least_bytes(network, longest), triangle_bytes(network)
-    left = require_room(network, "lists of triangles", lambda entries, vertices: least) // 2
-    return Sizes(min(MOST_ENTRIES, LEAST + left // ENTRY_BYTES), min(MOST, LEAST + left // triangle))
+    left = require_room(network, "lists of triangles", lists_least_bytes(network, longest)) // 2
+    triangles = LEAST_ENTRIES + left // triangle_bytes(network)
+    return Sizes(min(MOST_ENTRIES, LEAST_ENTRIES + left // ENTRY_BYTES), min(MOST, triangles))

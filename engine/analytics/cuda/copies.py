@@ -30,18 +30,18 @@ class HostRows(NamedTuple):
         return cls(page_locked(entries, id_dtype), page_locked(entries, np.float32) if weights else None)
 
     @classmethod
-    def within(cls, store: GraphStore, room: int, residency: Residency | None) -> Self | None:
-        """All entries of a store; None where they do not fit ``room`` bytes of host memory, or are read from disk.
+    def within(cls, store: GraphStore, budget: int, residency: Residency | None) -> Self | None:
+        """All entries of a store; None where they do not fit ``budget`` bytes of host memory, or are read from disk.
 
         Raises BudgetError where they must fit, because the residency is streamed.
         """
         needed = store.edges * (store.id_dtype.itemsize + 4 * store.weighted)
-        if residency is Residency.DISK or (needed > room and residency is None):
+        if residency is Residency.DISK or (needed > budget and residency is None):
             return None
-        if needed > room:
+        if needed > budget:
             raise BudgetError(
                 f"{store.path}: {needed:,} bytes of host memory are needed for all rows, and "
-                f"there is room for {max(room, 0):,}; raise --memory, or pass --residency disk"
+                f"there is room for {max(budget, 0):,}; raise --memory, or pass --residency disk"
             )
         rows = cls.empty(store.edges, store.id_dtype, store.weighted)
         for part in store.partitions:

@@ -3,9 +3,9 @@
 import cupy
 import numpy as np
 
-from csaw.engine.analytics.cuda import device_room, oriented
+from csaw.engine.analytics.cuda import oriented
 from csaw.engine.analytics.cuda import triangle_counts as counting
-from csaw.engine.analytics.cuda.memory.masked_product import more_bytes
+from csaw.engine.analytics.cuda.footprints import MASKED_PRODUCT, require_room
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.plan.contracts import Array
 
@@ -21,7 +21,7 @@ def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | 
     Returns:
         The number of triangles, and those that each vertex is in, int64 [V], or None.
     """
-    device_room.require_room(network, "masked products", more_bytes)
+    require_room(network, "masked products", MASKED_PRODUCT.bytes(network.vertices, network.edges))
     rank, order = oriented.rank_by_degree(network)
     split = oriented.empty_split(network.edges, network.vertices)
     oriented.split(network, rank, next(network.blocks()), split)

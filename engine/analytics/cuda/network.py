@@ -19,10 +19,9 @@ from csaw.engine.analytics.cuda import directions
 from csaw.engine.analytics.cuda.copies import Copies, HostRows, copy_rows
 from csaw.engine.analytics.cuda.loaded_kernels import LoadedKernels
 from csaw.engine.analytics.exchange import Exchange
-from csaw.engine.analytics.kept import NOTHING, Kept
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.rows_in_memory import Block, Wanted
-from csaw.engine.analytics.spread import GRAIN, STATE_BYTES, Range, budget_of
+from csaw.engine.analytics.spread import GRAIN, STATE_BYTES, Range, memory_of
 from csaw.engine.cuda.constants import HUB_BLOCK
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.edge_arrays import made
@@ -31,6 +30,7 @@ from csaw.engine.cuda.graphs.resident import Staging
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device
 from csaw.engine.plan.contracts import Array
+from csaw.engine.plan.footprint import NOTHING, Footprint
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore, Partition
 from csaw.partition.graph.edge_columns import WEIGHT
@@ -131,7 +131,7 @@ def by_work(degrees: Array, most: int, count: int) -> list[Range]:
     return list(pairwise([0, *cuts.tolist(), degrees.size]))
 
 
-MOST_KEPT = Kept(STATE_BYTES, fixed=0)  # set aside before a measure says what it keeps
+MOST_KEPT = Footprint(STATE_BYTES)  # set aside before a measure says what it keeps
 DERIVED_BYTES = 80  # for each edge while other directions are made by sorting
 READ_OF_ROW = 4  # entries that a search reads of most rows at most, where it pulls
 OF_ROWS: tuple[str, ...] = ("undirected", "incoming", "indptr", "degrees", "host", "host_copy", "cut", "shares")
@@ -173,13 +173,13 @@ class DeviceNetwork(Network):
         derived: Path | None = None,
         residency: Residency | None = None,
         exchange: Exchange | None = None,
-        kept: Kept = MOST_KEPT,
+        kept: Footprint = MOST_KEPT,
     ) -> None:
         super().__init__(store, residency)
         self.kept = kept
         cupy.cuda.Device(gpu.number).use()
         self.gpu, self.others, self.exchange = gpu, others, exchange
-        self.gpu_memory = budget_of((gpu, *others), gpu_memory)
+        self.memory = memory_of((gpu, *others), gpu_memory)
         self.host_options = HostOptions(memory=memory, threads=threads, derived=derived)
         self.classed: dict[tuple[int, int], RowClasses] = {}
         self.loaded = LoadedKernels()
@@ -194,10 +194,6 @@ class DeviceNetwork(Network):
     @cached_property
     def indptr(self) -> Array:
         return next(iter(self.held.values())).indptr if self.held else on_device(self.store.read_indptr())
-
-    @property
-    def budget(self) -> int:
-        return self.gpu_memory
 
     @property
     def offsets(self) -> np.ndarray:
@@ -244,7 +240,7 @@ class DeviceNetwork(Network):
     @cached_property
     def host_copy(self) -> HostRows | None:
         """All rows in page-locked host memory, as ``HostRows.within`` has them."""
-        return HostRows.within(self.store, self.host.room, self.residency)
+        return HostRows.within(self.store, self.host.budget, self.residency)
 
     # Other GPUs
 
@@ -322,7 +318,7 @@ class DeviceNetwork(Network):
         super().let_go()
         self.classed.clear()
 
-    def set_aside(self, kept: Kept) -> None:
+    def set_aside(self, kept: Footprint) -> None:
         if kept == self.kept:
             return
         super().set_aside(kept)
@@ -356,7 +352,7 @@ class DeviceNetwork(Network):
 
     def _of_kind(self, kind: str, *, beside: bool) -> "DeviceNetwork":
         """The network of this ``kind``, which the host makes. ``beside``: as of ``admit``."""
-        other = self.of_store(getattr(self.host, kind).store, self.gpu_memory)
+        other = self.of_store(getattr(self.host, kind).store, self.memory)
         other.suffices = self.suffices
         if other not in self.relatives:  # as in a pooled network's
             self.admit(other, beside=beside)

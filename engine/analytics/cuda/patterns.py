@@ -12,8 +12,8 @@ import cupy
 import numpy as np
 
 from csaw.engine.analytics import pattern
-from csaw.engine.analytics.cuda import device_room, oriented
-from csaw.engine.analytics.cuda.memory.patterns import LEAST, MATCH_BYTES, more_bytes
+from csaw.engine.analytics.cuda import oriented
+from csaw.engine.analytics.cuda.footprints import LEAST_MATCHES, MATCH_BYTES, PATTERNS, require_room
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.pattern import Asked
 from csaw.engine.analytics.pattern_counts import count_each
@@ -57,7 +57,7 @@ def renumbered(network: DeviceNetwork) -> Rows:
 
     Then few neighbors of a vertex have a higher number. A vertex without neighbors is in no pattern, and has no number.
     """
-    left = device_room.require_room(network, "matches of patterns", more_bytes)
+    left = require_room(network, "matches of patterns", PATTERNS.bytes(network.vertices, network.edges))
     (_, _, begins, entries, _), vertices = next(network.blocks()), network.vertices
     rank, order = oriented.rank_by_degree(network, least=1)
     numbers, order, keys = order.size, order[::-1], cupy.empty(network.edges, np.uint64)
@@ -66,7 +66,7 @@ def renumbered(network: DeviceNetwork) -> Rows:
     keys.sort()
     indptr = cupy.zeros(numbers + 1, np.int64)
     cupy.cumsum(network.degrees[order], out=indptr[1:])
-    return Rows(indptr, keys.astype(np.uint32), order, min(MOST, LEAST + left // MATCH_BYTES))
+    return Rows(indptr, keys.astype(np.uint32), order, min(MOST, LEAST_MATCHES + left // MATCH_BYTES))
 
 
 def matches(network: DeviceNetwork, asked: Asked, rows: Rows, labels: Array | None, each: Array) -> int:

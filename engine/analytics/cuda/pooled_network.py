@@ -15,7 +15,6 @@ import cupy
 from csaw.engine.analytics.cuda.copies import HostRows
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.threaded_gpus import on_each
-from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.rows_in_memory import Block, Wanted
 from csaw.engine.analytics.spread import BLOCK_SHARE, SPREAD, Range, Spread
 from csaw.engine.cuda.graphs.edge_arrays import made
@@ -23,6 +22,7 @@ from csaw.engine.cuda.graphs.node import fetch, reach_each_other
 from csaw.engine.cuda.graphs.resident import Staging
 from csaw.engine.cuda.memory import on_device
 from csaw.engine.plan.contracts import Array
+from csaw.engine.plan.footprint import Footprint
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore, Partition
 from csaw.partition.errors import BudgetError, OptionError
@@ -58,13 +58,13 @@ class PooledNetwork(DeviceNetwork):
         return Lock()
 
     def require_least(self) -> None:
-        self.spread.require_room(self.store, self.gpu_memory, self.kept_bytes)
+        self.spread.require_room(self.store, self.memory, self.kept_bytes)
 
     @property
     def _fits(self) -> bool:
-        return self.spread.bytes_of_rows(self.store) <= self.room
+        return self.spread.bytes_of_rows(self.store) <= self.budget
 
-    def set_aside(self, kept: Kept) -> None:
+    def set_aside(self, kept: Footprint) -> None:
         if kept == self.kept:
             return
         super().set_aside(kept)
@@ -116,7 +116,7 @@ class PooledNetwork(DeviceNetwork):
         They are a part of a share even where there is room for more, since one is copied while another is in use.
         """
         edge, share = self.edge_bytes, self.spread.entries
-        fitting = (self.room - share * edge) // (2 * edge)
+        fitting = (self.budget - share * edge) // (2 * edge)
         most = max(min(fitting, share // BLOCK_SHARE), self.store.max_degree, 1)
         return Recut(self.store, self.spread.begins(self.offsets, most))
 
@@ -159,7 +159,7 @@ class PooledNetwork(DeviceNetwork):
         held = [other for other in self.relatives if other.has_rows and other is not self.everywhere[0]]
         pooled = [other for other in held if isinstance(other, PooledNetwork)]
         rows = sum(one.spread.bytes_of_rows(one.store) for one in (self, *pooled))
-        return len(pooled) == len(held) and self.kept_bytes + rows <= self.gpu_memory
+        return len(pooled) == len(held) and self.kept_bytes + rows <= self.memory
 
     def blocks(self, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
         """Go through all rows, GPU after GPU: the own ones as one block, those of others as blocks that are copied."""
@@ -198,7 +198,7 @@ class PooledNetwork(DeviceNetwork):
     @cached_property
     def host_copy(self) -> HostRows | None:
         """All rows in page-locked host memory, for works that go by way of it; None where it has no room for them."""
-        return HostRows.within(self.store, self.host.room, None)
+        return HostRows.within(self.store, self.host.budget, None)
 
     # Other GPUs
 
@@ -238,7 +238,7 @@ class PooledNetwork(DeviceNetwork):
         both = {self, self.incoming}
         pooled = [one for one in both if isinstance(one, PooledNetwork)]
         rows = sum(one.spread.bytes_of_rows(one.store) for one in pooled)
-        if len(pooled) < len(both) or self.kept_bytes + rows > self.gpu_memory:
+        if len(pooled) < len(both) or self.kept_bytes + rows > self.memory:
             return False
         for other in self.relatives:
             if other not in both:

@@ -83,7 +83,7 @@ def _with_weights(network: DeviceNetwork) -> DeviceNetwork:
         return network.of_rows(directions.incoming_with_weights(network.whole(True)), directed=True)
     from csaw.engine.analytics.cpu.rounds import incoming_with_weights
 
-    return network.of_store(incoming_with_weights(network.host).store, network.gpu_memory - _own_bytes(network))
+    return network.of_store(incoming_with_weights(network.host).store, network.memory - _own_bytes(network))
 
 
 def _own_bytes(network: DeviceNetwork) -> int:
@@ -100,6 +100,6 @@ def _require_least(network: DeviceNetwork, back: DeviceNetwork) -> None:
             raise
         raise BudgetError(
             f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, needs the rows of a "
-            f"directed graph with their edges reversed, too, and beside them {back.budget:,} bytes are allowed; pass "
+            f"directed graph with their edges reversed, too, and beside them {back.memory:,} bytes are allowed; pass "
             f"--residency streamed, or {network.advice(own + back.least_bytes)}"
         ) from error

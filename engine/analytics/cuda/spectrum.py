@@ -25,8 +25,8 @@ def _beside(network: DeviceNetwork) -> DeviceNetwork | None:
     """
     if not network.would_be_in_turn or network.residency is Residency.RESIDENT:
         return None
-    back = network.of_store(network.host.incoming.store, network.budget - network.rows_bytes)
-    if back.least_bytes <= back.budget:
+    back = network.of_store(network.host.incoming.store, network.memory - network.rows_bytes)
+    if back.least_bytes <= back.memory:
         return back
     back.close()
     return None

@@ -10,7 +10,7 @@ own rows alone, lists pass by between them (triangles_spread.py). Counts are add
 
 from csaw.engine.analytics.cuda import oriented, triangles_spread, triangles_streamed
 from csaw.engine.analytics.cuda import triangle_counts as counting
-from csaw.engine.analytics.cuda.memory.triangles import needed
+from csaw.engine.analytics.cuda.footprints import triangles_bytes
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.oriented import Split
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
@@ -30,7 +30,7 @@ def compute(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | 
     """
     if isinstance(network, PooledNetwork) and triangles_spread.has_room(network):
         found = triangles_spread.counted(network, each)
-    elif network.resident and needed(network, network.edges) <= network.room:
+    elif network.resident and triangles_bytes(network, network.edges) <= network.budget:
         found = _in_memory(network, each)
     else:
         found = triangles_streamed.counted(network, each)

@@ -59,28 +59,28 @@ WORKS_OF_GPU = 4  # so that the last works of the GPUs end at about the same tim
 def has_room(network: PooledNetwork) -> bool:
     """Whether each GPU has room for lists beside its rows; else they go by way of the host (triangles_streamed.py)."""
     needed = least_memory(network)
-    if needed > network.gpu_memory:
+    if needed > network.memory:
         log.info(
             "triangles of %s go by way of host memory: %s bytes are needed on each GPU, and %s are allowed",
             network.store.path,
             f"{needed:,}",
-            f"{network.gpu_memory:,}",
+            f"{network.memory:,}",
         )
-    return needed <= network.gpu_memory
+    return needed <= network.memory
 
 
 def least_memory(network: PooledNetwork) -> int:
     """Bytes that each GPU needs for its rows, their lists, and what passes by."""
     longest = BLOCK_BYTES * LEAST_ROWS * (network.store.max_degree + BLOCK_VERTEX)
     lists = OTHER * network.spread.entries + LIST_BYTES * network.vertices
-    return network.gpu_memory - _room(network) + max(longest, LEAST_ROOM, lists // MOST_WORKS)
+    return network.memory - _budget(network) + max(longest, LEAST_ROOM, lists // MOST_WORKS)
 
 
-def _room(network: PooledNetwork) -> int:
+def _budget(network: PooledNetwork) -> int:
     """Bytes of a GPU beside its rows, what is kept of each vertex, and the most that its lists can take."""
     entries, vertices = network.spread.entries, max(last - first for first, last in network.shares)
     lists = OTHER * entries + (ENTRY + UNIT) * vertices
-    return network.room - network.edge_bytes * entries - lists - PLACE_BYTES * network.vertices
+    return network.budget - network.edge_bytes * entries - lists - PLACE_BYTES * network.vertices
 
 
 def counted(network: PooledNetwork, each: bool) -> list[tuple[int, Array | None]]:
@@ -93,12 +93,12 @@ def counted(network: PooledNetwork, each: bool) -> list[tuple[int, Array | None]
     for other in network.relatives:
         if other is not network:
             other.let_go()
-    networks, room = network.among(len(network.shares)), _room(network)
+    networks, budget = network.among(len(network.shares)), _budget(network)
     order = rank_by_degree(network)[1]
     every = OTHER * network.edges + LIST_BYTES * order.size
-    cuts = cuts_of(network, order, max(min(room // PIECE_SHARE, every // FINE), 1))
+    cuts = cuts_of(network, order, max(min(budget // PIECE_SHARE, every // FINE), 1))
     del order
-    most = max(min(room // BLOCK_BYTES, MOST_ENTRIES), network.store.max_degree + BLOCK_VERTEX)
+    most = max(min(budget // BLOCK_BYTES, MOST_ENTRIES), network.store.max_degree + BLOCK_VERTEX)
     blocks, runs = _blocks(network, most), Runs(cuts, None, on_gpus=True)
 
     def write(one: DeviceNetwork, number: int) -> tuple[Array, Counts]:
@@ -110,7 +110,7 @@ def counted(network: PooledNetwork, each: bool) -> list[tuple[int, Array | None]
 
     try:
         kept = dict(zip(networks, on_each(networks, write), strict=True))
-        plan = _Plan(runs, room, len(networks))
+        plan = _Plan(runs, budget, len(networks))
         workers = {one: _Counting(one, runs, plan, counts) for one, (_, counts) in kept.items()}
         for _ in in_order(networks, plan.works, lambda one, work: workers[one].count(work)):
             pass
@@ -145,23 +145,23 @@ def _parts(rows: Block, begins: list[int], offsets: np.ndarray) -> Iterator[Bloc
 
 
 class _Plan:
-    """The lists that stay on a GPU and those that pass by, in ``room`` bytes of it.
+    """The lists that stay on a GPU and those that pass by, in ``budget`` bytes of it.
 
     works: the lists that stay, one group after the other. pieces: those that pass by. head: those of the dense parts.
     staying, passing: bytes for each, of those that stay with the higher neighbors that they give to others.
     """
 
-    def __init__(self, runs: Runs, room: int, gpus: int) -> None:
+    def __init__(self, runs: Runs, budget: int, gpus: int) -> None:
         sizes = runs.sizes
         self.lists, words = bytes_of(sizes, len(runs.runs)), OTHER * (4 * sizes[:, 1] + sizes[:, 2])
-        self.works = divided(sizes, self.lists + words, room // STAY_SHARE, gpus * WORKS_OF_GPU)
+        self.works = divided(sizes, self.lists + words, budget // STAY_SHARE, gpus * WORKS_OF_GPU)
         each = [Group(piece, piece + 1, size) for piece, size in enumerate(self.lists.tolist())]
-        self.pieces = grouped(each, min(room // PIECE_SHARE, int(self.lists.sum()) // PASSES))
+        self.pieces = grouped(each, min(budget // PIECE_SHARE, int(self.lists.sum()) // PASSES))
         dense = min(int(np.searchsorted(runs.cuts, max(counting.DENSE, default=1))), len(each))
-        self.head = grouped(each[:dense], room // STAY_SHARE)[0]
+        self.head = grouped(each[:dense], budget // STAY_SHARE)[0]
         together = [self.end(one) + int(words[one.low : one.high].sum()) for one in self.works]
         self.staying, self.passing = max(self.end(self.head), *together), max(one.bytes for one in self.pieces)
-        self.dense_bytes = room // DENSE_SHARE
+        self.dense_bytes = budget // DENSE_SHARE
 
     def end(self, group: Group) -> int:
         """The bytes of the lists of a group, up to where the higher neighbors that they give begin."""

@@ -16,8 +16,8 @@ import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda import triangle_counts as counting
+from csaw.engine.analytics.cuda.footprints import BLOCK_SHARE, RANKED_BYTES, least_block_bytes
 from csaw.engine.analytics.cuda.loaded_kernels import LoadedKernels
-from csaw.engine.analytics.cuda.memory.triangles import BLOCK_SHARE, KEPT_BYTES, least_room
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.oriented import LEAST, MOST_WARPS, Higher, Lists, rank_by_degree
 from csaw.engine.analytics.cuda.oriented_runs import (
@@ -36,7 +36,6 @@ from csaw.engine.analytics.cuda.triangle_counts import Counts
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
-from csaw.partition.errors import BudgetError
 from csaw.partition.graph.views import Recut
 
 PART_SHARE, PIECE_SHARE = 2, 10  # one part of this many is for lists that stay, and for those that pass by
@@ -52,21 +51,21 @@ def counted(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | None]
 
     BudgetError where rows of the longest length do not fit.
     """
-    store, room = network.store, network.gpu_memory - KEPT_BYTES * network.vertices
+    store, budget = network.store, network.memory - RANKED_BYTES * network.vertices
     if network.edges != store.edges or store.directed:  # made on the GPU of the store's graph, and kept for others
         rows = network.id_dtype.itemsize * network.edges
-        store, room = network.host.undirected.store, room - rows - network.beside
+        store, budget = network.host.undirected.store, budget - rows - network.beside
     else:
         network.let_go()
     if store.max_degree < LEAST:
         return [counting.none_found(network, each)]
-    stream = _in_blocks(network, store, room)
+    stream = _in_blocks(network, store, budget)
     try:
         networks = stream.among(len(stream.shares))
-        cuts = cuts_of(stream, rank_by_degree(stream)[1], room // PIECE_SHARE)
+        cuts = cuts_of(stream, rank_by_degree(stream)[1], budget // PIECE_SHARE)
         runs = Runs(cuts, _memory(network, stream, int(cuts[-1])))
         try:
-            return _count_runs(stream, networks, runs, room, each)
+            return _count_runs(stream, networks, runs, budget, each)
         finally:
             runs.close()
     finally:
@@ -77,7 +76,7 @@ def counted(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | None]
 
 
 def _count_runs(
-    stream: DeviceNetwork, networks: tuple[DeviceNetwork, ...], runs: Runs, room: int, each: bool
+    stream: DeviceNetwork, networks: tuple[DeviceNetwork, ...], runs: Runs, budget: int, each: bool
 ) -> list[tuple[int, Array | None]]:
     def write(one: DeviceNetwork, number: int) -> tuple[Array, Counts]:
         rank = rank_by_degree(one)[0]
@@ -87,25 +86,25 @@ def _count_runs(
         return rank, counting.no_counts(runs.ranks, each)
 
     kept = dict(zip(networks, on_each(networks, write), strict=True))
-    pieces, parts = _pieces_and_parts(runs, room)
+    pieces, parts = _pieces_and_parts(runs, budget)
     works = [(part, [one for one in pieces if one.low >= part.low]) for part in parts]
-    workers = {one: _Counting(one, runs, works, counts, room) for one, (_, counts) in kept.items()}
+    workers = {one: _Counting(one, runs, works, counts, budget) for one, (_, counts) in kept.items()}
     for _ in in_order(networks, works, lambda one, work: workers[one].count(*work)):
         pass
     workers.clear()
     return on_each(networks, lambda one, _: counting.found(one, kept[one][1], kept[one][0]))
 
 
-def _pieces_and_parts(runs: Runs, room: int) -> tuple[list[Group], list[Group]]:
+def _pieces_and_parts(runs: Runs, budget: int) -> tuple[list[Group], list[Group]]:
     """Group the pieces that pass by at a time, and the parts that stay: neighbors in rank together.
 
     Each group is as large as its share of the memory has room for.
     """
     sizes = bytes_of(runs.sizes, len(runs.runs)).tolist()
-    pieces = grouped([Group(k, k + 1, size) for k, size in enumerate(sizes)], room // PIECE_SHARE)
+    pieces = grouped([Group(k, k + 1, size) for k, size in enumerate(sizes)], budget // PIECE_SHARE)
     kept = HIGHER_BYTES * np.diff(runs.cuts)
     staying = [one._replace(bytes=one.bytes + int(kept[one.low : one.high].sum())) for one in pieces]
-    return pieces, grouped(staying, room // PART_SHARE)
+    return pieces, grouped(staying, budget // PART_SHARE)
 
 
 def _memory(network: DeviceNetwork, stream: DeviceNetwork, ranks: int) -> np.ndarray | None:
@@ -114,45 +113,47 @@ def _memory(network: DeviceNetwork, stream: DeviceNetwork, ranks: int) -> np.nda
     None where the host has no room for it beside the rows.
     """
     needed = host_bytes(stream, ranks)
-    if stream.host_copy is None or stream.id_dtype.itemsize * stream.edges + needed > stream.host.room:
+    if stream.host_copy is None or stream.id_dtype.itemsize * stream.edges + needed > stream.host.budget:
         return None
     if network.spool is None or network.spool.size < needed:
         network.spool = host_memory(stream, ranks)
     return network.spool
 
 
-def _in_blocks(network: DeviceNetwork, store: GraphStore, room: int) -> DeviceNetwork:
-    """The graph of ``store`` in blocks that ``room`` bytes are enough for.
+def _in_blocks(network: DeviceNetwork, store: GraphStore, budget: int) -> DeviceNetwork:
+    """The graph of ``store`` in blocks that ``budget`` bytes are enough for.
 
     BudgetError where they are not for the longest row.
     """
-    least = least_room(store.max_degree)
-    if room < least:
-        needed = network.gpu_memory - room + least
-        raise BudgetError(
-            f"{network.store.path}: triangles need {needed:,} bytes of the GPU, for what is kept of "
-            f"{network.vertices:,} vertices and for rows of "
-            f"{store.max_degree:,} neighbors, and {network.gpu_memory:,} are allowed; {network.advice(needed)}"
+    least = least_block_bytes(store.max_degree)
+    if budget < least:
+        needed = network.memory - budget + least
+        raise network.refusal(
+            needed,
+            f"triangles need {needed:,} bytes of the GPU, for what is kept of {network.vertices:,} vertices and for "
+            f"rows of {store.max_degree:,} neighbors",
         )
     kept = network.kept.bytes(network.vertices, store.edges, network.id_dtype.itemsize)
-    slots = 2 * network.edge_bytes * min(room // BLOCK_SHARE, MOST_ENTRIES)
+    slots = 2 * network.edge_bytes * min(budget // BLOCK_SHARE, MOST_ENTRIES)
     if isinstance(network, PooledNetwork):
         stream = network.in_blocks(store, kept + slots)
     else:
-        stream = network.of_store(store, kept + _of_blocks(network, store, slots, room))
+        stream = network.of_store(store, kept + _of_blocks(network, store, slots, budget))
     stream.indptr, stream.loaded = network.indptr, network.loaded
     if store is network.store:
         stream.host, stream.host_copy = network.host, network.host_copy
     if not isinstance(network, PooledNetwork):
-        stream.cut = _cut(stream, room)
+        stream.cut = _cut(stream, budget)
     return stream
 
 
-def _of_blocks(network: DeviceNetwork, store: GraphStore, slots: int, room: int) -> int:
-    """The bytes of ``slots`` that blocks of rows take: fewer than all rows do where ``room`` is not enough for what is
-    made of all of them at once, if the longest row is not half of them.
+def _of_blocks(network: DeviceNetwork, store: GraphStore, slots: int, budget: int) -> int:
+    """The bytes of ``slots`` that blocks of rows take.
+
+    They are fewer than those of all rows where ``budget`` is not enough for what is made of all of them at once, if the
+    longest row is not half of them.
     """
-    at_once = _written_bytes(store) * store.edges + ROW_BYTES * store.vertices <= room
+    at_once = _written_bytes(store) * store.edges + ROW_BYTES * store.vertices <= budget
     if at_once or network.residency is Residency.RESIDENT:
         return slots
     return min(slots, network.edge_bytes * max(store.edges - 1, 2 * store.max_degree))
@@ -163,15 +164,15 @@ def _written_bytes(store: GraphStore) -> int:
     return 2 * store.id_dtype.itemsize + WRITTEN_BYTES
 
 
-def _cut(stream: DeviceNetwork, room: int) -> Recut:
-    """The rows in blocks that ``room`` bytes are enough for, whether their rows are long or many."""
+def _cut(stream: DeviceNetwork, budget: int) -> Recut:
+    """The rows in blocks that ``budget`` bytes are enough for, whether their rows are long or many."""
     entries, begins, vertex = stream.offsets, list[tuple[int, int]](), 0
     written = _written_bytes(stream.store) * entries + ROW_BYTES * np.arange(stream.vertices + 1)
     while vertex < stream.vertices:
         begins.append((vertex, int(entries[vertex])))
         ends = (
             np.searchsorted(upto, upto[vertex] + most, side="right") - 1
-            for upto, most in ((entries, min(room // BLOCK_SHARE, MOST_ENTRIES)), (written, room))
+            for upto, most in ((entries, min(budget // BLOCK_SHARE, MOST_ENTRIES)), (written, budget))
         )
         vertex = max(vertex + 1, int(min(ends)))
     return Recut(stream.store, begins)
@@ -181,10 +182,10 @@ class _Counting:
     """Counts the triangles of a GPU part by part, in memory that it keeps for them."""
 
     def __init__(
-        self, network: DeviceNetwork, runs: Runs, works: list[tuple[Group, list[Group]]], counts: Counts, room: int
+        self, network: DeviceNetwork, runs: Runs, works: list[tuple[Group, list[Group]]], counts: Counts, budget: int
     ) -> None:
         self.network, self.runs, self.counts = network, runs, counts
-        self.dense_bytes = min(network.edges // counting.DENSE_EDGES, room // DENSE_SHARE)
+        self.dense_bytes = min(network.edges // counting.DENSE_EDGES, budget // DENSE_SHARE)
         pieces, sizes = works[0][1], runs.sizes
         entries = [int((4 * sizes[one.low : one.high, 1] + sizes[one.low : one.high, 2]).sum()) for one in pieces]
         passing = max(one.bytes for one in pieces)

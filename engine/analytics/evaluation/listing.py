@@ -11,12 +11,13 @@ import numpy as np
 from csaw.engine.analytics.evaluation.in_window import in_window
 from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import LISTS, EvaluateOptions, options
-from csaw.engine.analytics.kept import Enough, Kept
+from csaw.engine.analytics.footprints import Enough
 from csaw.engine.analytics.network import Network
 from csaw.engine.api.option import Option
 from csaw.engine.devices.devices import is_auto
 from csaw.engine.export.graph_rows import Column, Listed
 from csaw.engine.export.targets import LISTINGS, PathTarget, formats
+from csaw.engine.plan.footprint import Footprint
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.progress import Progress, Update
@@ -30,7 +31,7 @@ OPTIONS = ("until", "between", "device", "gpu_memory", "memory", "residency", "t
 """The options of an evaluation that lists have, too."""
 
 # On the CPU as of a count of triangles; on a GPU where rows begin, their lengths, and what is sorted to find repeats.
-KEPT = {"cpu": Kept(48, fixed=1 << 19), "cuda": Kept(24, fixed=1 << 20)}
+KEPT = {"cpu": Footprint(48, fixed=1 << 19), "cuda": Footprint(24, fixed=1 << 20)}
 
 
 class List(NamedTuple):
@@ -150,9 +151,8 @@ def _simple(networks: Networks) -> Network:
             f"--device {networks.wish.device}: a list is made on one GPU; name one, as in --device cuda:0"
         )
     network: Network = networks.gpu if networks.gpus else networks.host
-    kept, memory = KEPT[network.device], network.memory_of(NEIGHBORS)
-    assert memory is not None
-    network.keep(kept, Enough(partial(memory.suffices, network, kept), network.device == "cuda"))
+    kept, work = KEPT[network.device], network.works()[NEIGHBORS]
+    network.keep(kept, Enough(partial(work.suffices, network, kept), network.device == "cuda"))
     return network.undirected
 
 

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.cuda.footprints import has_room
 from csaw.engine.analytics.evaluation import profiles
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
-from csaw.engine.analytics.kept import NOTHING
 from csaw.engine.analytics.measure import BOTH_WAYS, SHARED, Findings, Measure
 from csaw.engine.analytics.network import Network
-from csaw.engine.analytics.spread import SPREAD, Spread, budget_of, place
+from csaw.engine.analytics.spread import SPREAD, Spread, memory_of, place
 from csaw.engine.analytics.unfinished import Unfinished
 from csaw.engine.analytics.window_folder import WindowFolder
 from csaw.engine.devices import devices
 from csaw.engine.devices.devices import Devices
+from csaw.engine.plan.footprint import NOTHING
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError, OptionError
@@ -165,7 +166,7 @@ class Networks:
         """Whether a measure has room on each GPU beside its share of the rows."""
         kept = one.keeps("cuda", self.store.directed)
         size = kept.bytes(self.store.vertices, self.store.edges, np.dtype(self.store.id_dtype).itemsize)
-        return size + self._share_bytes <= budget_of(self.gpus, self.wish.gpu_memory)
+        return size + self._share_bytes <= memory_of(self.gpus, self.wish.gpu_memory)
 
     @cached_property
     def _share_bytes(self) -> int:
@@ -208,10 +209,8 @@ class Networks:
 
     def _has_room(self, one: Measure) -> bool:
         """Whether the GPU has room for a measure that needs all rows there, or for what is kept of 2^32 vertices."""
-        from csaw.engine.analytics.cuda.device_room import has_room
-
         network = self._on_gpus(one)
-        needing = [module.more_bytes for module in one.memory_of(network) if hasattr(module, "more_bytes")]
+        needing = [work.more for work in one.works(network) if work.more is not None]
         if not needing and self.store.id_dtype.itemsize < 8:
             return True
         try:
@@ -252,7 +251,7 @@ class Networks:
             "graph": self._place(network, one),
             "graph_bytes": network.edges * network.edge_bytes,
             "measure_bytes": network.kept_bytes,
-            "memory": network.budget,
+            "memory": network.memory,
         }
 
     def _place(self, network: Network, one: Measure) -> str:
@@ -260,14 +259,14 @@ class Networks:
         if self.is_pooled and network is vars(self).get("gpu"):
             return f"spread over {len(self.gpus)} GPUs"
         enough = one.suffices(network)
-        refused = f", or refused: {enough:,} bytes are enough" * (enough > network.budget)
+        refused = f", or refused: {enough:,} bytes are enough" * (enough > network.memory)
         if network.must_stream:
             if one.refuses_blocks(network):
                 return f"refused: all rows must be in memory; leave out --residency {network.residency}"
         elif one.needs_all_rows(network):
             return f"in memory{refused}"
         if network.resident:
-            perhaps = ", rows made of it perhaps in blocks" * (one.whole_bytes(network) > network.budget)
+            perhaps = ", rows made of it perhaps in blocks" * (one.whole_bytes(network) > network.memory)
             return f"in memory{perhaps}{refused}"
         blocks = len(network.cut.partitions)
         return f"in {blocks:,} blocks, one after the other{refused}" if blocks > 1 else f"in one block{refused}"

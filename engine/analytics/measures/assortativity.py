@@ -5,11 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from csaw.engine.analytics.kept import Kept
-from csaw.engine.analytics.measure import Curve, Findings, Measure, Number
+from csaw.engine.analytics.measure import FIXED, Curve, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
+from csaw.engine.plan.footprint import Footprint
 
-DIRECTED = {"cpu": 38, "cuda": 48}  # bytes more of a vertex where edges have directions
 NEITHER = float("nan")  # where all edges have ends of one degree, or there is none
 
 
@@ -23,12 +22,10 @@ class Assortativity(Measure):
     """
 
     directions = ("undirected",)
-    KEEPS: ClassVar = {"cpu": Kept(34), "cuda": Kept(68)}
+    KEEPS: ClassVar = {"cpu": Footprint(34, fixed=FIXED), "cuda": Footprint(68, fixed=FIXED)}
+    KEEPS_DIRECTED: ClassVar = {"cpu": 38, "cuda": 48}
     finds_columns = False
     paper = "Newman 2002"
-
-    def keeps(self, device: str, directed: bool) -> Kept:
-        return super().keeps(device, directed).more(DIRECTED[device] if directed else 0)
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("neighbor_sums",)

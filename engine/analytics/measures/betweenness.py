@@ -5,10 +5,10 @@ from typing import ClassVar
 import numpy as np
 
 from csaw.engine.analytics.evaluation.start import random_vertices
-from csaw.engine.analytics.kept import Kept
-from csaw.engine.analytics.measure import Column, Findings, Measure, Number, seed_option
+from csaw.engine.analytics.measure import FIXED, Column, Findings, Measure, Number, seed_option
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.api.option import option
+from csaw.engine.plan.footprint import Footprint
 from csaw.partition.errors import OptionError
 
 
@@ -22,15 +22,13 @@ class Betweenness(Measure):
     """
 
     directions = ("incoming",)
-    KEEPS: ClassVar = {"cpu": Kept(48, ids=2), "cuda": Kept(108, ids=1)}
+    KEEPS: ClassVar = {"cpu": Footprint(48, ids=2, fixed=FIXED), "cuda": Footprint(108, ids=1, fixed=FIXED)}
+    KEEPS_DIRECTED: ClassVar = {"cpu": 16, "cuda": 16}
     paper = "Brandes, Journal of Mathematical Sociology 25(2), 2001"
     by_default = False
 
     betweenness_sources: int = option(64, help="number of random vertices from which shortest paths are taken", low=1)
     seed: int = seed_option()
-
-    def keeps(self, device: str, directed: bool) -> Kept:
-        return super().keeps(device, directed).more(16 if directed else 0)
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("betweenness",)

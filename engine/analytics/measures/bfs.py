@@ -5,10 +5,10 @@ from typing import ClassVar
 import numpy as np
 
 from csaw.engine.analytics.evaluation.start import LARGEST, begun, start_vertex, vertex_of
-from csaw.engine.analytics.kept import Kept
-from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
+from csaw.engine.analytics.measure import FIXED, Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.api.option import option
+from csaw.engine.plan.footprint import Footprint
 from csaw.partition import GraphStore
 
 
@@ -18,7 +18,7 @@ class Bfs(Measure):
     The column ``bfs`` has the distances, -1 where there is no path. The eccentricity is the largest of them.
     """
 
-    KEEPS: ClassVar = {"cpu": Kept(32, ids=2), "cuda": Kept(48, ids=2)}
+    KEEPS: ClassVar = {"cpu": Footprint(32, ids=2, fixed=FIXED), "cuda": Footprint(48, ids=2, fixed=FIXED)}
     paper = "Beamer, Asanovic and Patterson, SC 2012"
     by_default = False
 

@@ -4,9 +4,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from csaw.engine.analytics.kept import Kept
-from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
+from csaw.engine.analytics.measure import FIXED, Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
+from csaw.engine.plan.footprint import Footprint
 
 
 class Components(Measure):
@@ -17,14 +17,12 @@ class Components(Measure):
     component`` that of its strongly connected one.
     """
 
-    KEEPS: ClassVar = {"cpu": Kept(40, ids=2), "cuda": Kept(36, ids=1)}
+    KEEPS: ClassVar = {"cpu": Footprint(40, ids=2, fixed=FIXED), "cuda": Footprint(36, ids=1, fixed=FIXED)}
+    KEEPS_DIRECTED: ClassVar = {"cpu": 4, "cuda": 4}
     paper = (
         "Sutton, Ben-Nun and Barak, IPDPS 2018 (Afforest); Pearce, Information Processing Letters 116(1), "
         "2016; Slota, Rajamanickam and Madduri, IPDPS 2014"
     )
-
-    def keeps(self, device: str, directed: bool) -> Kept:
-        return super().keeps(device, directed).more(4 if directed else 0)
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("components", "strong_components") if directed else ("components",)

@@ -4,9 +4,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from csaw.engine.analytics.kept import Kept
-from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
+from csaw.engine.analytics.measure import FIXED, Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
+from csaw.engine.plan.footprint import Footprint
 
 
 class Core(Measure):
@@ -16,7 +16,7 @@ class Core(Measure):
     """
 
     directions = ("undirected",)
-    KEEPS: ClassVar = {"cpu": Kept(42), "cuda": Kept(72)}
+    KEEPS: ClassVar = {"cpu": Footprint(42, fixed=FIXED), "cuda": Footprint(72, fixed=FIXED)}
     paper = "Seidman 1983"
 
     def computes(self, directed: bool) -> tuple[str, ...]:

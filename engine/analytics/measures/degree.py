@@ -4,21 +4,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from csaw.engine.analytics.kept import Kept
-from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
+from csaw.engine.analytics.measure import FIXED, Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.plan.contracts import Array
-
-DIRECTED = {"cpu": 16, "cuda": 56}  # bytes more of a vertex where edges have directions
+from csaw.engine.plan.footprint import Footprint
 
 
 class Degree(Measure):
     """Distribution, mean and maximum of the degrees: of entries of rows, repeats and self loops included."""
 
-    KEEPS: ClassVar = {"cpu": Kept(18), "cuda": Kept(32)}
-
-    def keeps(self, device: str, directed: bool) -> Kept:
-        return super().keeps(device, directed).more(DIRECTED[device] if directed else 0)
+    KEEPS: ClassVar = {"cpu": Footprint(18, fixed=FIXED), "cuda": Footprint(32, fixed=FIXED)}
+    KEEPS_DIRECTED: ClassVar = {"cpu": 16, "cuda": 56}
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("arriving_sums", "neighbor_sums") if directed else ()

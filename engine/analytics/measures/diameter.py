@@ -4,9 +4,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from csaw.engine.analytics.kept import Kept
-from csaw.engine.analytics.measure import Findings, Measure, Number
+from csaw.engine.analytics.measure import FIXED, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
+from csaw.engine.plan.footprint import Footprint
 
 WEAK, STRONG = "exact, of the largest component", "exact, of the largest strongly connected component"
 
@@ -22,16 +22,14 @@ class Diameter(Measure):
     """
 
     directions = ("undirected", "incoming")
-    KEEPS: ClassVar = {"cpu": Kept(60)}
+    KEEPS: ClassVar = {"cpu": Footprint(60, fixed=FIXED)}
+    KEEPS_DIRECTED: ClassVar = {"cpu": 36}
     finds_columns = False
     paper = (
         "Crescenzi et al., Theoretical Computer Science 514, 2013; Takes and Kosters, Algorithms 6(1), 2013; Borassi "
         "et al., Theoretical Computer Science 586, 2015"
     )
     by_default = False
-
-    def keeps(self, device: str, directed: bool) -> Kept:
-        return super().keeps(device, directed).more(36 if directed else 0)
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("components", "diameter", "strong_components") if directed else ("components", "diameter")

@@ -6,11 +6,11 @@ from typing import ClassVar
 import numpy as np
 
 from csaw.engine.analytics.evaluation.start import ERRORS, random_vertices, unseen_share
-from csaw.engine.analytics.kept import FIXED, Kept
-from csaw.engine.analytics.measure import Curve, Distribution, Findings, Measure, Number, seed_option
+from csaw.engine.analytics.measure import FIXED, Curve, Distribution, Findings, Measure, Number, seed_option
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.analytics.passes import stacked
 from csaw.engine.api.option import option
+from csaw.engine.plan.footprint import Footprint
 
 # Entries of rows that searches from all sources may read, 64 at a time, before some sources must do: a second or so.
 EXACT_WORK = 1 << 29
@@ -41,7 +41,8 @@ class Hops(Measure):
     """
 
     directions = ("undirected",)
-    KEEPS: ClassVar = {"cpu": Kept(50), "cuda": Kept(70)}
+    KEEPS: ClassVar = {"cpu": Footprint(50, fixed=FIXED), "cuda": Footprint(70, fixed=FIXED)}
+    KEEPS_DIRECTED: ClassVar = {"cpu": 16, "cuda": 16}
     finds_columns = False
     paper = (
         "Leskovec, Kleinberg and Faloutsos, KDD 2005; Then et al., PVLDB 8(4), 2014; Boldi, Rosa and Vigna, WWW 2011"
@@ -60,9 +61,8 @@ class Hops(Measure):
     seed: int = seed_option()
     undirected_hops: bool = option(False, help="take distances in a directed graph without its directions")
 
-    def keeps(self, device: str, directed: bool) -> Kept:
-        kept = super().keeps(device, directed).more(16 if directed else 0)
-        return kept._replace(fixed=FIXED + SOURCE_BYTES * self.hop_sources)
+    def keeps(self, device: str, directed: bool) -> Footprint:
+        return super().keeps(device, directed) + Footprint(fixed=SOURCE_BYTES * self.hop_sources)
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return ("sketches",) if self.hops == "sketches" else ("hops",)

@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from csaw.engine.analytics.evaluation.members import Members
-from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.measure import Findings, Measure, Number
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.pattern import ANY, NOWHERE, PATTERNS, Asked, size_of
 from csaw.engine.api.option import option
+from csaw.engine.plan.footprint import Footprint
 from csaw.engine.sources.given_columns import read_columns
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
@@ -32,7 +32,7 @@ class Patterns(Measure):
     """
 
     directions = ("undirected",)
-    KEEPS: ClassVar = {"cpu": Kept(42, ids=3, entries=1, fixed=1 << 19), "cuda": Kept(48, fixed=1 << 19)}
+    KEEPS: ClassVar = {"cpu": Footprint(42, ids=3, edge_ids=1, fixed=1 << 19), "cuda": Footprint(48, fixed=1 << 19)}
     finds_columns = False
     paper = "Grochow and Kellis, RECOMB 2007"
     by_default = False

@@ -4,11 +4,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from csaw.engine.analytics.kept import Kept
 from csaw.engine.analytics.lanczos import kept
-from csaw.engine.analytics.measure import Column, Curve, Findings, Measure, Number
+from csaw.engine.analytics.measure import FIXED, Column, Curve, Findings, Measure, Number
 from csaw.engine.analytics.network import Network
 from csaw.engine.api.option import option
+from csaw.engine.plan.footprint import Footprint
 from csaw.partition.errors import BudgetError
 
 METHOD = "Lanczos (ARPACK) from a fixed vector"
@@ -24,19 +24,20 @@ class Spectrum(Measure):
     """
 
     directions = ("undirected", "incoming")
-    KEEPS: ClassVar = {"cpu": kept(20), "cuda": Kept(72)}
+    KEEPS: ClassVar = {"cpu": kept(20), "cuda": Footprint(72, fixed=FIXED)}
+    KEEPS_DIRECTED: ClassVar = {"cuda": 16}
     paper = "Leskovec and Faloutsos 2006"
     by_default = False
     spectrum_size: int = option(20, help="number of leading singular values", low=1, high=1000)
 
-    def keeps(self, device: str, directed: bool) -> Kept:
-        return kept(self.spectrum_size) if device == "cpu" else super().keeps(device, directed).more(16 * directed)
+    def keeps(self, device: str, directed: bool) -> Footprint:
+        return kept(self.spectrum_size) if device == "cpu" else super().keeps(device, directed)
 
     def _require_host_memory(self, network: Network) -> None:
         """Raise BudgetError where a GPU multiplies, and host memory does not hold the vectors of ARPACK."""
         if network.device == "cpu":
             return
-        allowed = network.host.budget  # type: ignore[attr-defined]
+        allowed = network.host.memory  # type: ignore[attr-defined]
         needed = kept(self.spectrum_size).bytes(network.vertices, 0, network.id_dtype.itemsize)
         if needed > allowed:
             raise BudgetError(

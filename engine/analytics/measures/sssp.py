@@ -6,10 +6,10 @@ import numpy as np
 
 from csaw.engine.analytics import pieces
 from csaw.engine.analytics.evaluation.start import LARGEST, begun, start_vertex, vertex_of
-from csaw.engine.analytics.kept import Kept
-from csaw.engine.analytics.measure import Column, Distribution, Findings, Measure, Number
+from csaw.engine.analytics.measure import FIXED, Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.api.option import option
+from csaw.engine.plan.footprint import Footprint
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
 
@@ -21,7 +21,7 @@ class Sssp(Measure):
     infinite where there is no path.
     """
 
-    KEEPS: ClassVar = {"cpu": Kept(44), "cuda": Kept(56)}
+    KEEPS: ClassVar = {"cpu": Footprint(44, fixed=FIXED), "cuda": Footprint(56, fixed=FIXED)}
     paper = "Meyer and Sanders, Journal of Algorithms 49(1), 2003 (delta-stepping)"
     by_default = False
     reads_weights = True

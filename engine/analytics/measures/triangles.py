@@ -7,19 +7,19 @@ import numpy as np
 
 from csaw.engine.analytics.clusterings import Clusterings
 from csaw.engine.analytics.evaluation.start import ERRORS, share_error, unseen_share
-from csaw.engine.analytics.kept import Kept
-from csaw.engine.analytics.measure import Column, Curve, Distribution, Findings, Measure, Number, seed_option
+from csaw.engine.analytics.measure import FIXED, Column, Curve, Distribution, Findings, Measure, Number, seed_option
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.api.option import option
 from csaw.engine.plan.contracts import Array
+from csaw.engine.plan.footprint import Footprint
 
 if TYPE_CHECKING:
     from csaw.engine.analytics.cpu.edge_triangles import Seen
     from csaw.engine.analytics.cpu.wedges import Closed
 
 AUTO, FASTEST, WEDGES, EDGES = "auto", "intersect", "wedges", "edges"
-MATCHING = Kept(50, ids=2, entries=1, fixed=1 << 19)
-DRAWING = Kept(46)
+MATCHING = Footprint(50, ids=2, edge_ids=1, fixed=1 << 19)
+DRAWING = Footprint(46, fixed=FIXED)
 SAMPLED = {WEDGES: "wedge sampling", EDGES: "edge sampling"}
 METHODS = {AUTO: "triangles", FASTEST: "triangles", "matrix": "masked_product", "match": "matched_triangles"}
 """The module that computes each choice of ``--triangles``."""
@@ -36,7 +36,7 @@ class Triangles(Measure):
     """
 
     directions = ("undirected",)
-    KEEPS: ClassVar = {"cpu": Kept(48, fixed=1 << 19), "cuda": Kept(48, fixed=5 << 20)}
+    KEEPS: ClassVar = {"cpu": Footprint(48, fixed=1 << 19), "cuda": Footprint(48, fixed=5 << 20)}
     paper = "Wang, Wang, Yang and Owens, IA3 2016"
     triangles: str = option(
         AUTO,
@@ -62,7 +62,7 @@ class Triangles(Measure):
         super().__init__(**values)
         self.finds_columns = not self.approximate
 
-    def keeps(self, device: str, directed: bool) -> Kept:
+    def keeps(self, device: str, directed: bool) -> Footprint:
         if self.approximate:
             return DRAWING
         return MATCHING if self.triangles == "match" and device == "cpu" else super().keeps(device, directed)

@@ -13,8 +13,7 @@ from helpers.machine import need_data, need_package
 from helpers.networks import GRAPHS, neighbors_of
 
 from csaw.datasets.resolve import resolve
-from csaw.engine.analytics.cpu import common_neighbors
-from csaw.engine.analytics.cpu.memory import common_neighbors as formulas
+from csaw.engine.analytics.cpu import common_neighbors, footprints
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.plan.residency import Residency
 from csaw.partition import open_graph
@@ -65,9 +64,10 @@ def test_hubs_at_any_place_are_found(tmp_path):
 
 
 def small_windows(monkeypatch, triangles, entries):
-    for name, value in (("LEAST", triangles), ("MOST", triangles), ("ENTRIES", entries), ("VERTICES", 1 << 40)):
+    for name, value in (("MOST", triangles), ("ENTRIES", entries), ("VERTICES", 1 << 40)):
         monkeypatch.setattr(common_neighbors, name, value)
-    monkeypatch.setattr(formulas, "LEAST", triangles)
+    for module in (common_neighbors, footprints):
+        monkeypatch.setattr(module, "LEAST_TRIANGLES", triangles)
 
 
 @pytest.mark.parametrize("triangles", [1, 50, 10_000])

@@ -2,6 +2,8 @@
 
 import gc
 import tracemalloc
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +12,8 @@ from helpers.graphs import store_of
 from helpers.kept import CASES, READING, budgets, graphs_in
 
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.kept import NOTHING, Kept
 from csaw.engine.analytics.measure import Measure, find, names
+from csaw.engine.plan.footprint import NOTHING, Footprint
 from csaw.partition.errors import BudgetError
 
 HEADING = "## What a measure keeps"
@@ -83,22 +85,24 @@ def test_a_measure_that_keeps_less_is_measured_where_another_is_refused(graphs):
 def test_rows_in_memory_are_given_back_where_another_measure_needs_the_room(tmp_path):
     edges = np.random.default_rng(1).integers(0, 500, (9000, 2)).tolist()
     store = store_of(tmp_path / "g.zarr", [(u, v, 1) for u, v in edges], directed=False, weighted=False)
-    rows, little, much = 4 * store.edges, Kept(16, fixed=0), Kept(64, fixed=0)
+    rows, little, much = 4 * store.edges, Footprint(16), Footprint(64)
     network = HostNetwork(store, memory=16 * store.vertices + 2 * rows, derived=tmp_path, kept=little)
     simple = network.undirected
     assert network.held
     assert simple.resident
     assert simple is not network
-    network.keep(much._replace(vertex=64 + rows // store.vertices))
+    network.keep(much + Footprint(rows // store.vertices))
     assert not network.held
     assert "undirected" not in vars(network)
     assert sum(block.indices.size for block in network.undirected.blocks()) == simple.edges
     network.close()
 
 
-def test_ids_of_eight_bytes_and_entries_count():
-    assert Kept(10, ids=2, entries=1, fixed=7).bytes(100, 1000, 4) == 100 * 18 + 1000 * 4 + 7
-    assert Kept(10, ids=2, entries=1, fixed=7).bytes(100, 1000, 8) == 100 * 26 + 1000 * 8 + 7
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_works_that_declare_memory_are_modules_of_their_device(device):
+    """They are declared without the modules, and on any machine: those of GPUs without CuPy, too."""
+    works = import_module(f"csaw.engine.analytics.{device}.footprints").WORKS
+    assert all(find_spec(f"csaw.engine.analytics.{device}.{name}") for name in works.keys() - {"rounds_both_ways"})
 
 
 @pytest.mark.parametrize(("name", "device"), [(name, device) for name in names() for device in ("cpu", "cuda")])

@@ -154,7 +154,7 @@ def test_a_class_finds_what_its_hooks_say(tmp_path, kind):
     ]
     for store, network in each_network(tmp_path, graphs):
         both = 18 * store.edges  # bytes of ids and weights in both directions, and to check them
-        if kind in (Farthest, Beaten) and store.directed and network.room < both:
+        if kind in (Farthest, Beaten) and store.directed and network.budget < both:
             with pytest.raises(BudgetError, match="reads e.weight and has a hook vertex"):
                 one.findings(network)
             continue

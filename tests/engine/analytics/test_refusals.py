@@ -11,8 +11,8 @@ from helpers.own_measures import Beaten, Farthest, Reached
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import profiles
 from csaw.engine.analytics.evaluation.evaluate import evaluate
-from csaw.engine.analytics.kept import NOTHING
 from csaw.engine.analytics.measure import find
+from csaw.engine.plan.footprint import NOTHING
 from csaw.partition.errors import BudgetError
 
 GRAPHS = {

@@ -14,8 +14,8 @@ from helpers.own_measures import Beaten, Farthest, Near, Reached
 from csaw.engine.analytics.cpu import diameter
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import sampled
-from csaw.engine.analytics.kept import NOTHING, Kept
 from csaw.engine.analytics.measure import find
+from csaw.engine.plan.footprint import NOTHING, Footprint
 from csaw.partition.errors import BudgetError
 
 ON_CPU = [*ROWS, 4.5, 5.5]  # with which rows are made in memory, too
@@ -91,7 +91,7 @@ def test_rows_take_turns_where_they_do_not_fit_beside_each_other(graphs):
         for one in (network, back, network, simple, back, simple):
             for block in one.blocks():
                 assert rows_in_memory(network, back, simple) + 2 * 4 * block.indices.size * (not one.held) <= (
-                    network.budget
+                    network.memory
                 )
     network.close()
 
@@ -107,8 +107,8 @@ def test_rows_backward_stay_beside_the_graphs_where_both_fit(graphs):
     back.whole(False)
     network.whole(False)
     assert rows_in_memory(network, back) == 2 * 4 * store.edges
-    assert network.spare == network.budget - 2 * 4 * store.edges
-    network.keep(Kept(4 * store.edges // store.vertices))  # has no room for both
+    assert network.spare == network.memory - 2 * 4 * store.edges
+    network.keep(Footprint(4 * store.edges // store.vertices, fixed=1 << 16))  # has no room for both
     assert not network.has_incoming
     assert "incoming" not in vars(network)
     network.close()
@@ -201,7 +201,7 @@ def test_a_measure_of_ones_own_reads_rows_once_where_directions_take_turns(graph
 def test_directions_are_beside_each_other_again_where_there_is_room(graphs, reads):
     store = graphs[0](False)
     network = opened(store, graphs[1], 2.2)
-    network.keep(Kept(4 * store.edges // store.vertices))
+    network.keep(Footprint(4 * store.edges // store.vertices, fixed=1 << 16))
     back = network.incoming
     back.whole(False)
     assert network.is_in_turn_with_incoming

@@ -15,8 +15,8 @@ from scipy.sparse import csr_array
 
 from csaw.datasets.resolve import resolve
 from csaw.engine.analytics.cpu import spooled_rows
+from csaw.engine.analytics.cpu.footprints import scratch
 from csaw.engine.analytics.cpu.kernels import triangles as kernels
-from csaw.engine.analytics.cpu.memory.triangles import scratch
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.measure import Number
 from csaw.engine.analytics.measures.triangles import METHODS, Triangles
