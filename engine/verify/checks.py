@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from csaw.engine.samples.layouts import Arrays
 from csaw.engine.sources.sources import SourcesDigest
 from csaw.engine.verify.choices import Counted, class_tests, counted_here
 from csaw.engine.verify.forms import RowLaws, row_form
-from csaw.engine.verify.kernels import DenseIds
+from csaw.engine.verify.kernels import DenseIds, edge_weights
 from csaw.engine.verify.pooled import Pooled, pooled_test
 from csaw.engine.verify.statistics import Choices, Result, Situation, holm
 from csaw.engine.verify.tables import Law, Laws
@@ -194,6 +194,13 @@ class Subject:
             return bool((self.degree > 0).all())
         return self.view.weights is None or bool((self.view.weights > 0).all())
 
+    @cached_property
+    def other_weights(self) -> Callable[[np.ndarray, np.ndarray], np.ndarray] | None:
+        """The weights of edges by their ends, where the graph has some that the law does not read: see edge_weights."""
+        if self.graph.weights is None or (self.weighted and "weight" in self.reads):
+            return None
+        return partial(edge_weights, self.graph)
+
     @property
     def traversal(self) -> Traversal:
         """The algorithm, of samples that are no walks."""
@@ -253,7 +260,10 @@ def statistics(
     few = f"too few choices: {pooled.used:,} of {total:,} are neither forced nor left out"
     looked = f"{pooled.looked_at:,} of {total:,} choices, {pooled.used:,} of them not forced"
     checks.results(f"{what}, pooled", pooled.places, looked + _worst(pooled.places), few, pooled.looked_at < total)
-    for name, results in (("uniform", pooled.uniform), ("degree", pooled.degree)):
+    found = [("uniform", pooled.uniform), ("degree", pooled.degree)]
+    if choices.weights is not None:
+        found.append(("weight", pooled.weight))
+    for name, results in found:
         why = f"such choices are the law itself, of all {pooled.used:,}" if pooled.used and name in pooled.same else few
         checks.results(f"{what}, {name}", results, f"{pooled.used:,} choices{_worst(results)}", why)
     checks.results(f"{what}, independence", pooled.independence, "each choice beside the next one", few)

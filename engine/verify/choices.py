@@ -2,7 +2,7 @@
 that were made in the same situation.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from threading import Lock, local
@@ -37,6 +37,7 @@ from csaw.partition.base.stages import tell
 LARGEST = 16.0  # scores are cut there, so that no rare outcome decides alone
 LEAST = 1e-9  # variance below which the other law is the law itself
 FROM_ANOTHER = {"uniform": "choices from a uniform neighbor", "degree": "choices of a neighbor by its degree"}
+BY_WEIGHT = {"weight": "choices of a neighbor by the weight of its edge"}  # where the law does not read it
 NAMED = {
     "end": "choices that end",
     "v": "choices that stay",
@@ -45,6 +46,7 @@ NAMED = {
     "common": "choices of a common neighbor",
     "first": "choices of the first neighbor of a row",
     "last": "choices of the last neighbor of a row",
+    "again": "choices of the neighbor that was selected before",
 }
 
 
@@ -63,15 +65,22 @@ class Score:
 
 
 def scores(
-    table: LawTable, situations: np.ndarray, columns: tuple[str, ...], degree: np.ndarray | None
+    table: LawTable,
+    situations: np.ndarray,
+    columns: tuple[str, ...],
+    degree: np.ndarray | None,
+    weights: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
 ) -> Iterator[Score]:
     """Yield all scores of a table, whose situations are the rows of ``situations``; ``degree`` is that of each vertex,
-    where outcomes are vertices.
+    where outcomes are vertices, and ``weights`` as in :class:`Choices`.
     """
     neighbor = (table.outcome >= 0).astype(np.float64)
     yield _from_another(table, neighbor, FROM_ANOTHER["uniform"])
     if degree is not None:
         yield _from_another(table, neighbor * degree[np.maximum(table.outcome, 0)], FROM_ANOTHER["degree"])
+    if weights is not None:
+        there = weights(table.spread(situations[:, 0]), np.maximum(table.outcome, 0))
+        yield _from_another(table, neighbor * there, BY_WEIGHT["weight"])
     first, last = table.start[:-1] + (table.outcome[table.start[:-1]] < 0), table.start[1:] - 1
     cells = {"first": np.where(first <= last, first, -1), "last": np.where(first <= last, last, -1)}
     named = {"end": np.full(len(situations), -1)}
@@ -100,6 +109,18 @@ def _from_another(table: LawTable, other: np.ndarray, deviation: str) -> Score:
 def _counted(chance: np.ndarray, value: np.ndarray, deviation: str) -> Score:
     chance = np.minimum(chance, 1.0)
     return Score(deviation, value, chance, chance * (1.0 - chance), 1.0 - chance, 1.0)
+
+
+def repeats(
+    table: LawTable, situation: np.ndarray, chosen: np.ndarray, before: np.ndarray, labels: list[np.ndarray], parts: int
+) -> np.ndarray:
+    """The sums, as of a score, of choices that repeat the one ``before`` in the same selection; -1 for none."""
+    cell = np.empty(before.size, np.int64)
+    find_outcomes(table.start, table.outcome, situation, before, cell)
+    chance = np.where((before >= 0) & (cell >= 0), np.minimum(table.chance[np.maximum(cell, 0)], 1.0), 1.0)
+    variance = chance * (1.0 - chance)
+    terms = [np.where(variance > LEAST, term, 0.0) for term in ((chosen == before) - chance, variance, 1.0 - chance)]
+    return np.array([sum(np.bincount(one, term, parts) for one in labels) for term in terms])
 
 
 def sums_of(

@@ -4,6 +4,7 @@ import numpy as np
 
 from csaw.engine.draws.random import draw64, neg_log
 from csaw.engine.samples import UNKNOWN, Samples
+from csaw.partition import Graph
 from csaw.partition.base.compile import inner, njit, prange
 from csaw.partition.base.kernel_tools import GAMMA, empty, mixed, place_between, place_of
 from csaw.partition.base.read_only import thawed
@@ -21,6 +22,16 @@ def first_edge(indptr, indices, src, dst, out):
             else:
                 high = middle
         out[i] = low
+
+
+def edge_weights(graph: Graph, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
+    """float64: the weight of each edge src -> dst, of several to one neighbor the first's; 0 where there is none."""
+    assert graph.weights is not None
+    first = np.empty(src.size, np.int64)
+    first_edge(graph.indptr, graph.indices, src, dst, first)
+    at = np.minimum(first, graph.indices.size - 1)
+    there = (first < graph.indptr[src + 1]) & (graph.indices[at] == dst)
+    return np.where(there, graph.weights[at], 0).astype(np.float64)
 
 
 @njit(parallel=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from csaw.engine.verify.choices import FROM_ANOTHER, NAMED, Shares, scores, sums_of
+from csaw.engine.verify.choices import BY_WEIGHT, FROM_ANOTHER, NAMED, Shares, repeats, scores, sums_of
 from csaw.engine.verify.course import in_order
 from csaw.engine.verify.kernels import find_outcomes, likelier
 from csaw.engine.verify.statistics import BINS, Choices, Result, certain, even, first_met, in_blocks, in_half
@@ -28,8 +28,9 @@ class Pooled:
     places: list[Result] = field(default_factory=list)
     uniform: list[Result] = field(default_factory=list)
     degree: list[Result] = field(default_factory=list)
+    weight: list[Result] = field(default_factory=list)
     independence: list[Result] = field(default_factory=list)
-    same: frozenset[str] = frozenset()  # of uniform and degree: the law itself
+    same: frozenset[str] = frozenset()  # of uniform, degree and weight: the law itself
 
 
 def pooled_test(choices: Choices, laws: Laws) -> Pooled:
@@ -47,8 +48,9 @@ def pooled_test(choices: Choices, laws: Laws) -> Pooled:
             shares.add(*one)
     out.used = int(np.isfinite(place).sum())
     out.places = _even_parts(place, shares) + shares.results(NAMED, LEVEL)
-    out.uniform, out.degree = (shares.results({name: FROM_ANOTHER[name]}, LEVEL) for name in ("uniform", "degree"))
-    out.same = frozenset(name for name, deviation in FROM_ANOTHER.items() if not shares.varies(deviation))
+    others = FROM_ANOTHER | BY_WEIGHT
+    out.uniform, out.degree, out.weight = (shares.results({name: said}, LEVEL) for name, said in others.items())
+    out.same = frozenset(name for name, deviation in others.items() if not shares.varies(deviation))
     out.independence = independence(place)
     return out
 
@@ -90,8 +92,13 @@ class _Tested:
         labels, parts = [one[made] for one in self.shares.labels], len(self.shares.parts)
         sums = [
             (one.deviation, sums_of(one, labels, parts, one.value[at], at=situation), one.largest)
-            for one in scores(table, self.rows[begun:ended], self.choices.columns, self.choices.degree)
+            for one in scores(
+                table, self.rows[begun:ended], self.choices.columns, self.choices.degree, self.choices.weights
+            )
         ]
+        if self.choices.before is not None:
+            chosen, before = self.choices.chosen[made], self.choices.before[made]
+            sums.append((NAMED["again"], repeats(table, situation, chosen, before, labels, parts), 1.0))
         return made, _places(table, first - first[0], situation, at, self.draw[made]), sums
 
 

@@ -134,6 +134,8 @@ class Choices:
     columns: tuple[str, ...] = ("v",)
     depth: np.ndarray | None = None  # int64 [n]: steps or hops before each choice
     degree: np.ndarray | None = None  # int64 [vertices], where column 0 is one
+    weights: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None  # of the edges from column 0 to outcomes
+    before: np.ndarray | None = None  # int64 [n]: what the same selection chose before with replacement, -1: nothing
 
     @cached_property
     def grouped(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

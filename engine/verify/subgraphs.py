@@ -83,7 +83,8 @@ def _judge(
     if steps:
         table = np.concatenate(steps)
         laws = subject.laws(lambda v: edge_law(subject.view, subject.algorithm, v) or {-1: 1.0})
-        statistics(checks, Choices(table[:, :1], table[:, 1], degree=subject.degree), laws, subject.degree)
+        choices = Choices(table[:, :1], table[:, 1], degree=subject.degree, weights=subject.other_weights)
+        statistics(checks, choices, laws, subject.degree)
     else:
         checks.not_tested("transitions", "the law reads more than a subgraph tells, or there is no step")
     _moves(subject, checks, moves)

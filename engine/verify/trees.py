@@ -8,7 +8,7 @@ from csaw.engine.api.algorithm import NONE, Traversal
 from csaw.engine.api.law import edge_biases, edge_law, of_largest
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.course import LAW, passed
-from csaw.engine.verify.kernels import first_edge, multiplicity
+from csaw.engine.verify.kernels import edge_weights, multiplicity
 from csaw.engine.verify.sets import Pool, SetResults, set_tests
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import Laws
@@ -163,8 +163,10 @@ def _with_replacement(
 ) -> None:
     nothing = (chosen < 0).all(axis=1, keepdims=True) & (np.arange(chosen.shape[1]) == 0)  # a choice too
     row, pick = in_turn((chosen >= 0) | nothing)
-    choices = Choices(situations[row], chosen[row, pick], subject.columns, depth[row], subject.degree)
-    statistics(checks, choices, _laws(subject), subject.degree, "neighbors")
+    before = np.where(pick > 0, chosen[row, np.maximum(pick - 1, 0)], NONE)
+    weights, degree = subject.other_weights, subject.degree
+    choices = Choices(situations[row], chosen[row, pick], subject.columns, depth[row], degree, weights, before)
+    statistics(checks, choices, _laws(subject), degree, "neighbors")
 
 
 def _laws(subject: Subject) -> Laws:
@@ -191,7 +193,7 @@ def _firsts(subject: Subject, checks: Checks, kept: list[tuple[np.ndarray, ...]]
         parts.append((situations[several], chosen[several, 0], depth[several]))
     situations, first, depth = (np.concatenate(part) for part in zip(*parts, strict=True))
     if first.size:
-        choices = Choices(situations, first, subject.columns, depth, subject.degree)
+        choices = Choices(situations, first, subject.columns, depth, subject.degree, subject.other_weights)
         statistics(checks, choices, _laws(subject), subject.degree, "first of several")
 
 
@@ -215,15 +217,12 @@ def _without(subject: Subject, checks: Checks, situations: np.ndarray, chosen: n
 
 
 def weights_or_degrees(subject: Subject, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
-    """Weights of edges src -> dst, of several to one neighbor that of the first; without weights the degrees of their
-    ends.
+    """Weights of edges src -> dst, whether the run read them or not; where the first src is odd, and of a graph without
+    weights, the degrees of their ends.
     """
-    view = subject.view
-    if view.weights is None:
+    if subject.graph.weights is None or (src.size > 0 and src[0] % 2):
         return subject.degree[dst].astype(np.float64)
-    first = np.empty(src.size, np.int64)
-    first_edge(view.indptr, view.indices, src, dst, first)
-    return view.weights[first].astype(np.float64)
+    return edge_weights(subject.graph, src, dst)
 
 
 def add_sets(checks: Checks, results: SetResults, what: str = "neighbors") -> None:

@@ -103,7 +103,7 @@ class WalkPass:
         if not some:
             return Choices(np.zeros((0, len(columns)), np.int64), np.zeros(0, np.int64), columns)
         situations, chosen, depth = (np.concatenate(arrays) for arrays in zip(*some, strict=True))
-        return Choices(situations, chosen, columns, depth, self.subject.degree)
+        return Choices(situations, chosen, columns, depth, self.subject.degree, self.subject.other_weights)
 
     def run(self, counter: Counter | None) -> Found:
         """Look at all walks; ``counter`` counts the choices of those that are not kept."""

@@ -161,6 +161,13 @@ def test_a_stream_warns_once(here, caplog):
     assert message.endswith("make the graph again with directed=False")
 
 
+def test_a_stream_of_joined_walks_counts_no_walks(caplog):
+    caplog.set_level(logging.WARNING)
+    with csaw.stream([(k, 100 + k) for k in range(60)], "deepwalk", walk_length=3, target=20, instances=3) as joined:
+        assert sum(batch.dead_ends for batch in joined) > 3
+    assert not caplog.messages
+
+
 @pytest.mark.parametrize(
     ("edges", "options"),
     [

@@ -486,3 +486,11 @@ def test_temporal_data_has_times_by_itself():
     store = csaw.graph(made_of)
     assert store.arrays["edge_time"].tolist() == [3, 5, 4]
     assert csaw.sample(store, algo="temporal", walk_length=2)["times"][:].shape == (3, 2)
+
+
+@pytest.mark.parametrize("header", ["source,target,time\n", ""])
+def test_dates_with_hours_and_minutes_are_no_pairs(tmp_path, header):
+    rows = "0,1,2026-11-25 20:15\n1,2,2026-11-25 20:16\n2,3,2026-11-25 20:17\n"
+    column = "time" if header else "3"
+    store = made(tmp_path, header + rows, "h.csv", time_column=column, time_format="iso")
+    assert np.diff(np.sort(store.load(store.further_columns).columns["time"])).tolist() == [60, 60]
