@@ -30,7 +30,7 @@ from csaw.partition.base.stages import SAMPLING
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.ingestion.given_graph import graph_in_memory
-from csaw.partition.ingestion.graph_options import GraphOptions, known
+from csaw.partition.ingestion.ingest_options import GraphOptions, known
 from csaw.partition.ingestion.objects import edges_of_csr
 from csaw.signatures import with_options
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from csaw.engine.bench import KERNELS
 from csaw.engine.bench.bench_row import MACHINE, Row, figure
-from csaw.engine.plan.machine import processor_name
+from csaw.engine.plan.rates import processor_name
 from csaw.engine.schedule.workers import WRITERS
 from csaw.partition.arrays.files import sync_folder
 from csaw.partition.base.quoting import format_size

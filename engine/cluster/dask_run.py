@@ -17,8 +17,8 @@ from csaw.engine.cluster.drawer import Drawing, Report, Unable, draw, groups_at_
 from csaw.engine.cluster.executor import Executor, ResultLost, UnderWay, WorkerDied
 from csaw.engine.cluster.recipe import SPARED, Recipe, check_device, device_of, memory_of
 from csaw.engine.devices import rates
-from csaw.engine.plan.machine import available_bytes
 from csaw.engine.plan.plan import Plan
+from csaw.engine.plan.rates import available_bytes
 from csaw.engine.runs.job import Job, manifest, stored_as
 from csaw.engine.runs.summary import Times, summed_up
 from csaw.engine.samples import open_stored

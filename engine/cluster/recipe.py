@@ -9,8 +9,8 @@ from typing import Self
 from csaw.engine.api import registry
 from csaw.engine.api.registry import Algo
 from csaw.engine.api.written_classes import recorded_name
-from csaw.engine.plan.machine import INTERPRETER_BYTES
 from csaw.engine.plan.options import BASELINES, RUN, options
+from csaw.engine.plan.rates import INTERPRETER_BYTES
 from csaw.engine.runs.job import DRAWS, Job, prepare, refuse_window
 from csaw.partition import GraphStore
 from csaw.partition.base.plain_data import OptionValue, Record

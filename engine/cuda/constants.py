@@ -2,9 +2,8 @@
 kernel's text.
 """
 
-from csaw.engine.plan.detectors import CODES
 from csaw.engine.plan.layouts import GraphLayout
-from csaw.engine.plan.methods import Collision, Method
+from csaw.engine.plan.methods import CODES, Collision, Method
 
 WARP = 32
 BLOCK = 256  # threads of a block in most launches

@@ -12,8 +12,8 @@ from csaw.engine.api.algorithm import Walk
 from csaw.engine.api.hooks import Hook
 from csaw.engine.cuda.compile import OF_SAMPLERS, Signature, cubin
 from csaw.engine.plan.batch_kind import BatchKind
-from csaw.engine.plan.detectors import CODES as DETECT
 from csaw.engine.plan.layouts import GraphLayout
+from csaw.engine.plan.methods import CODES as DETECT
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.schedule.specialization import WEIGHT, Specialization

@@ -7,8 +7,7 @@ import numpy as np
 
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.memory import page_locked
-from csaw.engine.plan.machine import available_bytes
-from csaw.engine.plan.rates import ASSUMED, BUS_REACH
+from csaw.engine.plan.rates import ASSUMED, BUS_REACH, available_bytes
 
 HOST_BYTES, FAR_BYTES, DEVICE_BYTES = 64 << 20, 2 << 30, 512 << 20
 HOST_READS, DEVICE_READS = 1 << 18, 1 << 22

@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from csaw.engine.devices.devices import Devices
-from csaw.engine.plan.machine import processor_name
-from csaw.engine.plan.rates import ASSUMED, GPU, HOST, Rates
+from csaw.engine.plan.rates import ASSUMED, GPU, HOST, Rates, processor_name
 from csaw.partition.arrays.files import read_regular
 from csaw.partition.base.cache import cache_dir, drafted
 from csaw.partition.base.parallel import processors

@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from csaw.engine.plan.machine import available_bytes
+from csaw.engine.plan.rates import available_bytes
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import group_bytes, in_order
 from csaw.engine.samples.edges import edge_arrays

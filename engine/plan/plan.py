@@ -38,7 +38,7 @@ class Plan:
     transit: str  # group parents by the place of their rows: auto (decided for each hop) | on | off
     kind: BatchKind  # how instances of a batch are drawn
     tree_edges: int  # to reserve for an instance, if a block of a GPU takes it through all depths; else 0
-    detect: str  # detector of repeated candidates: see detectors.py
+    detect: str  # detector of repeated candidates: see methods.py
     batch: int  # instances in flight
     graph_bytes: int
     fixed_bytes: int

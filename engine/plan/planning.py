@@ -12,18 +12,17 @@ from csaw.engine.api.termination import follows_edges
 from csaw.engine.plan.batch_kind import BatchKind, choose_kind, tree_edges
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import expected, stored_bytes
-from csaw.engine.plan.detectors import choose_detector
 from csaw.engine.plan.gpu_memory import beside_host_parts, host_budget, on_devices
 from csaw.engine.plan.grouping import grouped
 from csaw.engine.plan.host_memory import on_host
 from csaw.engine.plan.instance_bytes import instance_bytes, least_bytes, refuse_sizes
 from csaw.engine.plan.limits import Gpu, Limits, MemoryPlan, Shape
-from csaw.engine.plan.machine import available_bytes
+from csaw.engine.plan.methods import choose_detector
 from csaw.engine.plan.needs import find_needs
 from csaw.engine.plan.options import RunOptions
 from csaw.engine.plan.pieces import LARGE_PIECE
 from csaw.engine.plan.plan import Plan
-from csaw.engine.plan.rates import ASSUMED, Rates
+from csaw.engine.plan.rates import ASSUMED, Rates, available_bytes
 from csaw.engine.plan.request import Request
 from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.selection import choose_select, drawn_by

@@ -5,7 +5,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from csaw.engine.api.termination import may_end
-from csaw.engine.plan.machine import available_bytes
+from csaw.engine.plan.rates import available_bytes
 from csaw.engine.runs.backends import backends_of
 from csaw.engine.runs.job import Job, manifest
 from csaw.engine.runs.summary import of_whole, rate

@@ -225,8 +225,8 @@ def _contents(
     columns: Any,
     algo: Algo | None,
 ) -> None:
-    from csaw.engine.verify.any_law import verify_without_law
     from csaw.engine.verify.batches import verify_batches
+    from csaw.engine.verify.checks import verify_without_law
     from csaw.engine.verify.layouts_in_time import verify_in_time
     from csaw.engine.verify.subgraphs import verify_subgraphs
     from csaw.engine.verify.targets import verify_targets

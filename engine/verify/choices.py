@@ -10,9 +10,8 @@ from threading import Lock, local
 import numpy as np
 
 from csaw.engine.verify.course import in_order
-from csaw.engine.verify.forms import RowLaws
+from csaw.engine.verify.forms import RowLaws, judge_choices
 from csaw.engine.verify.kernels import count_choices, fill_slots, find_outcomes, score_rows
-from csaw.engine.verify.law_kernels import judge_choices
 from csaw.engine.verify.statistics import (
     LEAST_EXPECTED,
     Choices,

@@ -22,8 +22,226 @@ from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import NONE, Algorithm, Walk
 from csaw.engine.api.law import GraphView, plain_hook
 from csaw.engine.verify.course import in_order
-from csaw.engine.verify.law_kernels import elsewhere, row_laws
 from csaw.engine.verify.tables import CHUNK, Law, Laws, LawTable
+from csaw.partition.base.compile import njit
+from csaw.partition.base.kernel_tools import empty, place_between, zeros
+
+# Closed forms of laws of single choices, by rows of the graph, for verify.
+
+LONGER = 16  # times as long a row is searched for each entry of another
+WORD_BITS = np.uint64(6)  # of the number of a bit in its word
+
+
+@njit(nogil=True)
+def mark_common(indices, row, end, other, other_end, bits, common):
+    """Set ``common`` of each entry of the row indices[row:end] that indices[other:other_end] has, too, both ascending.
+
+    ``bits`` has a zero for each vertex, and has them again afterwards. Marks there cost less than a merge, of which a
+    processor cannot foretell how it goes on; a much longer row is searched.
+    """
+    one, low = np.uint64(1), np.uint64(63)
+    if other_end - other > LONGER * (end - row):
+        for entry in range(row, end):
+            first, left = other, other_end - other
+            while left > 1:
+                half = left >> 1
+                first = first + half if indices[first + half] <= indices[entry] else first
+                left -= half
+            common[entry - row] = indices[first] == indices[entry]
+        return
+    for entry in range(other, other_end):
+        to = np.uint64(indices[entry])
+        bits[to >> WORD_BITS] |= one << (to & low)
+    for entry in range(row, end):
+        to = np.uint64(indices[entry])
+        common[entry - row] = (bits[to >> WORD_BITS] >> (to & low)) & one
+    for entry in range(other, other_end):
+        bits[np.uint64(indices[entry]) >> WORD_BITS] = 0
+
+
+@njit(nogil=True)
+def one_law(indptr, indices, bias, p, q, v, prev, bits, common, outcome, chance, kind):
+    """Fill in the possible neighbors of ``v``, ascending, with their chances, and their kinds: 2 a return, 1 a common
+    neighbor, 0 another; return their number.
+
+    ``bits`` is that of ``mark_common``; ``common`` has room for the row.
+    """
+    filled, total, each = 0, 0.0, np.int64(bias.size > 1)
+    row, end = indptr[v], indptr[v + 1]
+    if prev >= 0:
+        mark_common(indices, row, end, indptr[prev], indptr[prev + 1], bits, common)
+    for edge in range(row, end):
+        dst = np.int64(indices[edge])
+        beside = prev >= 0 and common[edge - row] != 0
+        away = prev >= 0 and not beside
+        share = np.float64(bias[edge * each]) / (p if dst == prev else q if away else 1.0)
+        if share <= 0.0:
+            continue
+        total += share
+        if filled > 0 and outcome[filled - 1] == dst:
+            chance[filled - 1] += share
+            continue
+        outcome[filled], chance[filled], kind[filled] = dst, share, np.int8(2) if dst == prev else np.int8(beside)
+        filled += 1
+    for cell in range(filled):
+        chance[cell] /= total
+    return filled
+
+
+@njit(nogil=True)
+def row_laws(indptr, indices, bias, p, q, vertex, before, room, outcome, chance, common, size):
+    """The law of one step from each ``vertex``, whose row is compared with that of the vertex ``before`` it (-1: none).
+
+    Situation s fills ``size[s]`` cells from room[s] on: the possible outcomes, ascending, repeated edges together, or
+    -1 alone at a dead end. ``bias`` has a number for each edge, or one for all.
+    """
+    longest = 0
+    for s in range(vertex.size):
+        longest = max(longest, room[s + 1] - room[s])
+    bits = zeros((indptr.size >> 6) + 1, np.uint64)
+    kind, beside = empty(longest, np.int8), empty(longest, np.int8)
+    for s in range(vertex.size):
+        at, cells = room[s], (outcome[room[s] :], chance[room[s] :])
+        filled = one_law(indptr, indices, bias, p, q, vertex[s], before[s], bits, beside, *cells, kind)
+        for cell in range(filled):
+            common[at + cell] = kind[cell] == 1
+        if filled == 0:
+            outcome[at], chance[at], common[at] = -1, 1.0, False
+            filled = 1
+        size[s] = filled
+
+
+@njit(nogil=True)
+def elsewhere(degree, vertex, target, share, stays, room, outcome, chance, common, size):
+    """Laws of ``row_laws`` with a walk that goes to ``target`` instead with chance ``share``, or ``stays`` by the
+    degrees, and from a dead end.
+
+    A walk that may stay moves from v to u only with chance min(1, degree of v / degree of u). A walk at a dead end that
+    is its target ends.
+    """
+    for s in range(vertex.size):
+        first, v = room[s], vertex[s]
+        end = first + size[s]
+        if outcome[first] < 0 or share >= 1.0:
+            outcome[first] = -1 if outcome[first] < 0 and target[s] == v else target[s]
+            chance[first], common[first], size[s] = 1.0, False, 1
+            continue
+        rest = share
+        for cell in range(first, end):
+            kept = 1.0 - share
+            if stays and degree[outcome[cell]] > degree[v]:
+                kept = degree[v] / degree[outcome[cell]]
+                rest += chance[cell] * (1.0 - kept)
+            chance[cell] *= kept
+        if rest <= 0.0:
+            continue
+        at = end
+        while at > first and outcome[at - 1] >= target[s]:
+            at -= 1
+        if at < end and outcome[at] == target[s]:
+            chance[at] += rest
+            continue
+        for cell in range(end, at, -1):
+            outcome[cell], chance[cell], common[cell] = outcome[cell - 1], chance[cell - 1], common[cell - 1]
+        outcome[at], chance[at], common[at] = target[s], rest, False
+        size[s] += 1
+
+
+# The scores of single choices by a closed form: one thread judges many choices, each with its own law, and keeps no
+# table.
+
+
+@njit(nogil=True)
+def judge_choices(indptr, indices, bias, p, q, vertex, before, chosen, largest, excess, variance, change):
+    """Judge choices of a neighbor of ``vertex`` by the biases of ``row_laws``; ``before`` is the previous vertex, -1
+    for none.
+
+    The scores are in columns: a uniform neighbor, one by its degree, a return, a common neighbor, the first and the
+    last possible one. Each choice gets the excess of its scores over their means, their variances, and their growth if
+    the choice is the deviation. Return the number of choices that the law never makes.
+    """
+    most = 1
+    for i in range(vertex.size):
+        most = max(most, indptr[vertex[i] + 1] - indptr[vertex[i]])
+    outcome, chance, kind = empty(most, np.int64), empty(most, np.float64), empty(most, np.int8)
+    share, even, other = empty(most, np.float64), empty(most, np.float64), empty(most, np.float64)
+    bits, common = zeros((indptr.size >> 6) + 1, np.uint64), empty(most, np.int8)
+    impossible = 0
+    for i in range(vertex.size):
+        for column in range(excess.shape[1]):
+            excess[i, column], variance[i, column], change[i, column] = 0.0, 0.0, 0.0
+        filled = one_law(indptr, indices, bias, p, q, vertex[i], before[i], bits, common, outcome, chance, kind)
+        at = place_of(outcome, filled, chosen[i])
+        if at < 0:
+            impossible += filled > 0 or chosen[i] >= 0
+        elif filled > 1:
+            score_outcomes(indptr, outcome, chance, filled, largest, share, even, other)
+            from_another(chance, filled, share, even, other, at, i, excess, variance, change)
+            with_a_meaning(chance, kind, filled, at, i, excess, variance, change)
+    return impossible
+
+
+@njit(nogil=True)
+def place_of(outcome, filled, chosen):
+    """The place of ``chosen`` among the outcomes, ascending; -1 where it is none."""
+    low = place_between(outcome, 0, filled, chosen)
+    return low if low < filled and outcome[low] == chosen else -1
+
+
+@njit(nogil=True)
+def score_outcomes(indptr, outcome, chance, filled, largest, share, even, other):
+    """The scores of ``score_rows`` of each outcome, for the law of a uniform neighbor (``even``) and for one by its
+    degree (``other``), of which ``share`` is the law.
+
+    Divisions stand in a loop without sums, which a processor does several at a time.
+    """
+    total = 0.0
+    for cell in range(filled):
+        to = outcome[cell]
+        share[cell] = indptr[to + 1] - indptr[to]
+        total += share[cell]
+    total, uniform = max(total, 1e-300), 1.0 / filled
+    for cell in range(filled):
+        share[cell] /= total
+        even[cell] = uniform / chance[cell] if uniform < largest * chance[cell] else largest
+        other[cell] = share[cell] / chance[cell] if share[cell] < largest * chance[cell] else largest
+
+
+@njit(nogil=True)
+def from_another(chance, filled, share, even, other, at, i, excess, variance, change):
+    """Fill in the first two columns of choice ``i``, of the outcome ``at``, from the scores of all outcomes."""
+    uniform = 1.0 / filled
+    mean, square, theirs = 0.0, 0.0, 0.0
+    mean_other, square_other, theirs_other = 0.0, 0.0, 0.0
+    for cell in range(filled):
+        mean += chance[cell] * even[cell]
+        square += chance[cell] * even[cell] * even[cell]
+        theirs += uniform * even[cell]
+        mean_other += chance[cell] * other[cell]
+        square_other += chance[cell] * other[cell] * other[cell]
+        theirs_other += share[cell] * other[cell]
+    if square - mean * mean > 1e-9:  # otherwise the other law is the law itself
+        excess[i, 0], variance[i, 0], change[i, 0] = even[at] - mean, square - mean * mean, theirs - mean
+    spread = square_other - mean_other * mean_other
+    if spread > 1e-9:
+        excess[i, 1], variance[i, 1], change[i, 1] = other[at] - mean_other, spread, theirs_other - mean_other
+
+
+@njit(nogil=True)
+def with_a_meaning(chance, kind, filled, at, i, excess, variance, change):
+    """Fill in the other columns of choice ``i``: a return, a common neighbor, the first and the last outcome."""
+    back, common = 0.0, 0.0
+    for cell in range(filled):
+        back += chance[cell] if kind[cell] == 2 else 0.0
+        common += chance[cell] if kind[cell] == 1 else 0.0
+    last = filled - 1
+    shares = (back, common, chance[0], chance[last])
+    hits = (kind[at] == 2, kind[at] == 1, at == 0, at == last)
+    for name in range(4):
+        share = min(shares[name], 1.0)
+        excess[i, 2 + name] = hits[name] - share
+        variance[i, 2 + name], change[i, 2 + name] = share * (1.0 - share), 1.0 - share
+
 
 QUICKER = 50  # times as fast as biases evaluated in Python: rows by a closed form
 

@@ -34,7 +34,7 @@ from csaw.partition.graph.attributes import (
 from csaw.partition.graph.clusters import digest_of, given_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT, EdgeColumn, distinct, time_of
 from csaw.partition.graph.fingerprint import Fingerprint
-from csaw.partition.graph.given_rows import checked_rows, require_both, require_distinct
+from csaw.partition.graph.in_memory import checked_rows, require_both, require_distinct
 from csaw.partition.graph.partition_writer import NO_ROWS, Facts, PartitionWriter, facts_of, full_disk_named
 from csaw.partition.graph.parts import cut_points, partition_count
 from csaw.partition.graph.store import GraphStore, array_name, open_graph

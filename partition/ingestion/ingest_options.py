@@ -1,6 +1,7 @@
 """How an edge list or a table is read: checked once, for the command line and Python alike."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict
 
 from csaw.partition.base.arguments import flag, maybe, whole
 from csaw.partition.base.quoting import quoted
@@ -10,6 +11,34 @@ from csaw.partition.graph.csr import FIRST, KEEP, SUM
 from csaw.partition.graph.edge_columns import TIME, EdgeColumn, distinct
 from csaw.partition.ingestion.columns import EDGE_COLUMN, FLAGS, TIME_COLUMN, Wishes, wish_of
 from csaw.partition.ingestion.time_column import FORMATS, MOST_DECIMALS, TimeColumn
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+# The options by which the edges of an object become a graph.
+
+
+class GraphOptions(TypedDict, total=False):
+    """How the edges of an object become a graph; :func:`csaw.graph` explains each."""
+
+    directed: bool | None
+    duplicates: str | None
+    self_loops: str
+    reverse: bool
+    vertex_ids: "ArrayLike | None"
+    time: "ArrayLike | str | None"
+    source_column: str | int | None
+    target_column: str | int | None
+
+
+def known(how: GraphOptions) -> GraphOptions:
+    """OptionError for what is no option of a graph in memory."""
+    names = GraphOptions.__annotations__
+    if unknown := sorted(how.keys() - names.keys()):
+        raise OptionError(f"{unknown[0]}: expected weights, {', '.join(names)}")
+    return how
+
 
 MOST_THREADS = 4096
 POLICIES = {"keep": KEEP, "first": FIRST, "error": KEEP, "sum": SUM}

@@ -10,7 +10,7 @@ from helpers.graphs import SQUARE, arrays_of, random_store, store_of
 from helpers.invariance import assert_same
 
 from csaw.engine import execute, prepare
-from csaw.engine.plan.detectors import DETECTORS
+from csaw.engine.plan.methods import DETECTORS
 from csaw.engine.plan.options import Policy
 from csaw.engine.runs.backends import open_backend
 from csaw.engine.schedule.backend import TALLY

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from csaw.engine.analytics.evaluation.options import kind_of
-from csaw.engine.analytics.own_hooks import nothing
+from csaw.engine.analytics.rounds import nothing
 from csaw.engine.measure import Measure, vertex_option
 from helpers.graphs import rows_of
 

@@ -17,7 +17,7 @@ from csaw.engine.analytics.measure import Findings
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.cluster.executor import Member, Seat, member_of
 from csaw.engine.cluster.recipe import device_of
-from csaw.engine.plan.machine import available_bytes
+from csaw.engine.plan.rates import available_bytes
 from csaw.engine.stores import open_samples
 from csaw.partition import open_graph
 from csaw.partition.errors import StoreError

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from csaw.engine.analytics.clusterings import Support, Triangles
 from csaw.engine.analytics.cpu.footprints import (
     COUNT_BYTES,
     LEAST_TRIANGLES,
@@ -26,7 +27,6 @@ from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork, equal_ra
 from csaw.engine.analytics.cpu.spooled_rows import scratch_folder
 from csaw.engine.analytics.pieces import within
 from csaw.engine.analytics.rows_in_memory import Block
-from csaw.engine.analytics.triangle_rows import Support, Triangles
 from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import StoreError

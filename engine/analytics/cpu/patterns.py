@@ -10,8 +10,7 @@ from csaw.engine.analytics.cpu.footprints import renumbered_bytes
 from csaw.engine.analytics.cpu.kernels import oriented
 from csaw.engine.analytics.cpu.kernels import patterns as kernels
 from csaw.engine.analytics.cpu.network import HostNetwork, equal_ranges
-from csaw.engine.analytics.pattern import Asked
-from csaw.engine.analytics.pattern_counts import count_each
+from csaw.engine.analytics.pattern import Asked, count_each
 
 TASKS_OF_THREAD = 64  # first vertices are shared in this many ranges; their work differs
 NO_LABELS = np.empty(0, np.int32)

@@ -9,8 +9,7 @@ import numpy as np
 from numba import float64, int64, typeof, types
 from numba.core.errors import NumbaError
 
-from csaw.engine.analytics.own_hooks import ARGUMENTS, Hooked
-from csaw.engine.analytics.rounds import is_real
+from csaw.engine.analytics.rounds import ARGUMENTS, Hooked, is_real
 from csaw.engine.api.hook_errors import placed
 from csaw.engine.api.hooks import Hook
 from csaw.engine.cpu.specialize import Kernels

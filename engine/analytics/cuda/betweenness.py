@@ -10,7 +10,7 @@ from csaw.engine.analytics.cuda.bfs import alone
 from csaw.engine.analytics.cuda.level_sums import ByLevel, LevelSums, Order
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
-from csaw.engine.analytics.cuda.threaded_gpus import here, in_order
+from csaw.engine.analytics.cuda.several_gpus import here, in_order
 from csaw.engine.analytics.passes import level_blocks
 from csaw.engine.plan.contracts import Array
 

@@ -15,8 +15,7 @@ from csaw.engine.analytics.cuda import bfs_shares
 from csaw.engine.analytics.cuda.level_sums import ByLevel, LevelSums, Order
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
-from csaw.engine.analytics.cuda.single_thread_gpus import Seat, addresses, copy_range, meet, seated
-from csaw.engine.analytics.cuda.threaded_gpus import rows_of
+from csaw.engine.analytics.cuda.several_gpus import Seat, addresses, copy_range, meet, rows_of, seated
 from csaw.engine.plan.contracts import Array
 
 

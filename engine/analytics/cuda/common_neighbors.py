@@ -10,6 +10,7 @@ from typing import NamedTuple
 import cupy
 import numpy as np
 
+from csaw.engine.analytics.clusterings import Support, Triangles
 from csaw.engine.analytics.cuda.footprints import (
     ENTRY_BYTES,
     LEAST_ENTRIES,
@@ -19,7 +20,6 @@ from csaw.engine.analytics.cuda.footprints import (
 )
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.pieces import within
-from csaw.engine.analytics.triangle_rows import Support, Triangles
 from csaw.engine.plan.contracts import Array
 
 MOST_ENTRIES, MOST = 1 << 22, 1 << 24  # entries that are looked at, and triangles of a table, at a time

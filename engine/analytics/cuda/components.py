@@ -4,8 +4,7 @@ import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.single_thread_gpus import copy_range, seated
-from csaw.engine.analytics.cuda.threaded_gpus import rows_of
+from csaw.engine.analytics.cuda.several_gpus import copy_range, rows_of, seated
 from csaw.engine.analytics.passes import FIRST
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.plan.contracts import Array

@@ -6,7 +6,7 @@ import numpy as np
 from csaw.engine.analytics.cuda import hops_shares
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.reach_state import PULL_SHARE, ReachState
-from csaw.engine.analytics.cuda.threaded_gpus import in_order, on_each
+from csaw.engine.analytics.cuda.several_gpus import in_order, on_each
 from csaw.engine.analytics.passes import any_active
 from csaw.engine.analytics.source_words import CHUNK, WORD, one_table, search_levels
 

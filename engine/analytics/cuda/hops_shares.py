@@ -12,8 +12,7 @@ import numpy as np
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.reach_state import PULL_SHARE, ReachState
-from csaw.engine.analytics.cuda.single_thread_gpus import Seat, addresses, copy_range, meet, seated
-from csaw.engine.analytics.cuda.threaded_gpus import rows_of
+from csaw.engine.analytics.cuda.several_gpus import Seat, addresses, copy_range, meet, rows_of, seated
 from csaw.engine.analytics.source_words import CHUNK, search_levels
 
 

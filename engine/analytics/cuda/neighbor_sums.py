@@ -4,7 +4,7 @@ import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.threaded_gpus import exchange, here, on_each, rows_of
+from csaw.engine.analytics.cuda.several_gpus import exchange, here, on_each, rows_of
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array
 

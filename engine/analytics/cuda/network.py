@@ -4,7 +4,7 @@ Blocks come from page-locked host memory: a copy of the graph where it fits, els
 Of several GPUs, the first has the network; the others get one of the same rows when there is work for them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import pairwise
@@ -17,16 +17,15 @@ import numpy as np
 from csaw.engine.analytics.cpu.network import HostNetwork, HostOptions
 from csaw.engine.analytics.cuda import directions
 from csaw.engine.analytics.cuda.copies import Copies, HostRows, copy_rows
-from csaw.engine.analytics.cuda.loaded_kernels import LoadedKernels
-from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.rows_in_memory import Block, Wanted
-from csaw.engine.analytics.spread import GRAIN, STATE_BYTES, Range, memory_of
+from csaw.engine.analytics.spread import GRAIN, STATE_BYTES, Exchange, Range, memory_of
 from csaw.engine.cuda.constants import HUB_BLOCK
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.edge_arrays import made
 from csaw.engine.cuda.graphs.node import reach_each_other
 from csaw.engine.cuda.graphs.resident import Staging
+from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device
 from csaw.engine.plan.contracts import Array
@@ -34,6 +33,36 @@ from csaw.engine.plan.footprint import NOTHING, Footprint
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore, Partition
 from csaw.partition.graph.edge_columns import WEIGHT
+
+# Kernels that networks on GPUs have loaded.
+
+FOLDER = Path(__file__).with_name("kernels")
+
+
+class LoadedKernels:
+    """Kernels by GPU and by name, each compiled and loaded once."""
+
+    def __init__(self) -> None:
+        self.by_gpu: dict[int, dict[str, Kernels]] = {}
+
+    def of(self, name: str, gpu: Device, make: Callable[[], Kernels]) -> Kernels:
+        """The kernels of this name on a GPU: those that ``make`` made there first."""
+        loaded = self.by_gpu.setdefault(gpu.number, {})
+        if name not in loaded:
+            loaded[name] = make()
+        return loaded[name]
+
+    def of_file(self, file: str, constants: dict[str, int], gpu: Device) -> Kernels:
+        """The kernels of ``kernels/FILE.cu`` with these constants."""
+        name = " ".join([file, *(f"{key}={value}" for key, value in sorted(constants.items()))])
+        return self.of(name, gpu, lambda: Kernels(Unit((str(FOLDER / f"{file}.cu"),), constants, [], ()), gpu))
+
+    def clear(self) -> None:
+        """Unload all kernels."""
+        for number, kernels in self.by_gpu.items():
+            with cupy.cuda.Device(number):
+                kernels.clear()
+
 
 # Rows of a block by their lengths, so that as many threads serve a row as it has work for.
 

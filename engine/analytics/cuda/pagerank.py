@@ -7,7 +7,7 @@ from csaw.engine.analytics.cuda import pagerank_shares
 from csaw.engine.analytics.cuda.arriving_sums import is_pulled
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.pagerank_shares import launched
-from csaw.engine.analytics.cuda.single_thread_gpus import reach_all
+from csaw.engine.analytics.cuda.several_gpus import reach_all
 from csaw.engine.analytics.ranks import Ranks, converged
 from csaw.engine.plan.contracts import Array
 

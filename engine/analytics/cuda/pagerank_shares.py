@@ -12,10 +12,9 @@ import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.single_thread_gpus import Counters, Seat, addresses, copy_range, meet, seated
-from csaw.engine.analytics.cuda.threaded_gpus import rows_of
-from csaw.engine.analytics.exchange import Exchange
+from csaw.engine.analytics.cuda.several_gpus import Counters, Seat, addresses, copy_range, meet, rows_of, seated
 from csaw.engine.analytics.ranks import UNITS, Ranks, iterated
+from csaw.engine.analytics.spread import Exchange
 from csaw.engine.cuda.constants import BLOCK, SETTLED
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.launch import Kernels

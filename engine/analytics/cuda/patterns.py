@@ -15,8 +15,7 @@ from csaw.engine.analytics import pattern
 from csaw.engine.analytics.cuda import oriented
 from csaw.engine.analytics.cuda.footprints import LEAST_MATCHES, MATCH_BYTES, PATTERNS, require_room
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.pattern import Asked
-from csaw.engine.analytics.pattern_counts import count_each
+from csaw.engine.analytics.pattern import Asked, count_each
 from csaw.engine.plan.contracts import Array
 
 MOST = 1 << 22  # matches of a table; so many keep a GPU busy

@@ -14,7 +14,7 @@ import cupy
 
 from csaw.engine.analytics.cuda.copies import HostRows
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.threaded_gpus import on_each
+from csaw.engine.analytics.cuda.several_gpus import on_each
 from csaw.engine.analytics.rows_in_memory import Block, Wanted
 from csaw.engine.analytics.spread import BLOCK_SHARE, SPREAD, Range, Spread
 from csaw.engine.cuda.graphs.edge_arrays import made

@@ -4,7 +4,7 @@ import cupy
 import numpy as np
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.single_thread_gpus import Counters
+from csaw.engine.analytics.cuda.several_gpus import Counters
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.analytics.source_words import CHUNK, WORD
 from csaw.engine.cuda.constants import BLOCK

@@ -6,9 +6,8 @@ from contextlib import contextmanager
 from csaw.engine.analytics.cuda import directions, rounds_shares
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.round_state import Best, Combined
-from csaw.engine.analytics.cuda.single_thread_gpus import reach_all, told_how
-from csaw.engine.analytics.own_hooks import Hooked
-from csaw.engine.analytics.rounds import Asked, Rounds
+from csaw.engine.analytics.cuda.several_gpus import reach_all, told_how
+from csaw.engine.analytics.rounds import Asked, Hooked, Rounds
 from csaw.partition.errors import BudgetError
 
 # Entries of rows of a graph from where on several GPUs are taken to be quicker, as for core numbers: of 1.05 G, two go

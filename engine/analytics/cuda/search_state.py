@@ -8,7 +8,7 @@ import numpy as np
 from csaw.engine.analytics.cuda.levels import WORD, Course, Found
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
-from csaw.engine.analytics.cuda.single_thread_gpus import Counters, addresses
+from csaw.engine.analytics.cuda.several_gpus import Counters, addresses
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.constants import BLOCK, PUSH_PIECE
 from csaw.engine.plan.contracts import Array

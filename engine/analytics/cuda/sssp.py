@@ -5,7 +5,7 @@ import numpy as np
 
 from csaw.engine.analytics.cuda import sssp_shares
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.single_thread_gpus import reach_all, told_how
+from csaw.engine.analytics.cuda.several_gpus import reach_all, told_how
 from csaw.engine.analytics.cuda.sssp_shares import EVERY_CHUNK, INFINITE
 from csaw.engine.analytics.passes import CHUNK, any_active, first_step, settle_ranges
 from csaw.engine.cuda import arrays

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from csaw.engine.analytics.own_hooks import ARGUMENTS, COMBINES, FIELDS, Hooked
-from csaw.engine.analytics.rounds import is_real
+from csaw.engine.analytics.rounds import ARGUMENTS, COMBINES, FIELDS, Hooked, is_real
 from csaw.engine.cuda.hook_code import HookRefused, Signature
 from csaw.engine.cuda.kernel_source import Unit
 

@@ -2,7 +2,7 @@
 
 from csaw.engine.analytics.measure import Findings
 from csaw.engine.analytics.network import Network
-from csaw.engine.analytics.rank_measure import RankMeasure, found
+from csaw.engine.analytics.ranks import RankMeasure, found
 
 
 class Pagerank(RankMeasure):

@@ -11,8 +11,7 @@ from csaw.engine import prepare
 from csaw.engine.cluster import dask_run
 from csaw.engine.cluster.forecast import READING, SAMPLING, WRITING, of_all, shares
 from csaw.engine.cuda.device import Device
-from csaw.engine.plan.machine import INTERPRETER_BYTES
-from csaw.engine.plan.rates import ASSUMED
+from csaw.engine.plan.rates import ASSUMED, INTERPRETER_BYTES
 from csaw.partition.errors import OptionError
 
 WALKS = {"num_walks": 4, "walk_length": 20, "device": "cpu"}

@@ -23,7 +23,7 @@ from helpers.temporal import RECENT, TIED, events_store
 from csaw.engine import prepare
 from csaw.engine.analytics.cuda import typed_rounds
 from csaw.engine.analytics.evaluation.options import kind_of
-from csaw.engine.analytics.own_hooks import numbers
+from csaw.engine.analytics.rounds import numbers
 from csaw.engine.api import hooks, registry
 from csaw.engine.bench import KERNELS
 from csaw.engine.cpu.typed_hooks import refused_for_gpus
@@ -32,7 +32,7 @@ from csaw.engine.cuda.compile import FOLDER
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.hook_code import HookRefused
 from csaw.engine.cuda.kernel_source import Unit, builder_of, compile_all, kernels_of
-from csaw.engine.plan.detectors import DETECTORS
+from csaw.engine.plan.methods import DETECTORS
 from csaw.engine.schedule.specialization import Specialization
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import DTYPES

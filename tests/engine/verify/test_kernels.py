@@ -10,9 +10,8 @@ from csaw.engine.api import registry
 from csaw.engine.api.law import GraphView, next_law
 from csaw.engine.stores import open_samples
 from csaw.engine.verify.choices import LARGEST
-from csaw.engine.verify.forms import row_form
+from csaw.engine.verify.forms import LONGER, judge_choices, mark_common, row_form
 from csaw.engine.verify.kernels import DenseIds, check_walks, likelier
-from csaw.engine.verify.law_kernels import LONGER, judge_choices, mark_common
 from csaw.engine.verify.statistics import Choices
 
 

@@ -6,7 +6,7 @@
 #include "warp_rows.cuh"
 #include "lanes.cuh"
 
-constexpr int MIN = 0, MAX = 1, SUM = 2, OR = 3;  // COMBINE, as COMBINES of engine/analytics/own_hooks.py has them
+constexpr int MIN = 0, MAX = 1, SUM = 2, OR = 3;  // COMBINE, as COMBINES of engine/analytics/rounds.py has them
 constexpr bool ORDERED = COMBINE == SUM && COMBINED_REAL;
 constexpr i64 LARGEST = 0x7FFFFFFFFFFFFFFF;
 
