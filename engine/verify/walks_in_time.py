@@ -72,7 +72,7 @@ def verify_walks_in_time(subject: Subject, checks: Checks) -> None:
         return
     laws = walks.laws()
     stands = standing(walks.rows, np.ascontiguousarray(situations[:, 0]), np.ascontiguousarray(situations[:, 1]))
-    choices = TimedChoices(situations, chosen, walks.columns, depth, None, stands)
+    choices = TimedChoices(situations, chosen, walks.columns, depth, standing=stands)
     with stage(TRANSITIONS):
         statistics(checks, choices, laws, subject.degree, of=steps)
 
