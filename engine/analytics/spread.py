@@ -7,7 +7,6 @@ it (Multi-GPU Graph Analytics, IPDPS 2017). So kernels find them by the ids of v
 
 import logging
 from collections.abc import Callable, Sequence
-from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
@@ -18,16 +17,6 @@ from csaw.engine.plan.limits import Gpu
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError, CsawError
-
-# How GPUs that share the vertices of a graph tell each other what changed.
-
-
-class Exchange(StrEnum):
-    """The GPUs that hear of a vertex whose numbers changed: those that need it, or all."""
-
-    SELECTIVE = "selective"
-    BROADCAST = "broadcast"
-
 
 log = logging.getLogger(__name__)
 Range = tuple[int, int]

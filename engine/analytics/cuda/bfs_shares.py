@@ -13,7 +13,7 @@ from csaw.engine.analytics.cuda.levels import WORD, Course, Found, Search
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.search_state import SearchState, course_of, few_of, unreached
 from csaw.engine.analytics.cuda.several_gpus import TAKE_BLOCKS, Seat, address_of, copy_range, seated, told_how
-from csaw.engine.analytics.spread import Exchange
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.cuda.constants import BLOCK, PUSH_PIECE
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.plan.contracts import Array

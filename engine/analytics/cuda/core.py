@@ -5,9 +5,9 @@ import numpy as np
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.several_gpus import Counters, Seat, copy_range, rows_of, seated
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.passes import until_none_is_active
 from csaw.engine.analytics.rows_in_memory import Block
-from csaw.engine.analytics.spread import Exchange
 from csaw.engine.cuda.graphs.node import copied, fetch
 from csaw.engine.plan.contracts import Array
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.several_gpus import Counters, Seat, addresses, copy_range, meet, rows_of, seated
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.ranks import UNITS, Ranks, iterated
-from csaw.engine.analytics.spread import Exchange
 from csaw.engine.cuda.constants import BLOCK, SETTLED
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.launch import Kernels

@@ -14,9 +14,10 @@ from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.round_state import COUNTED, Best, Combined, State, refuse_faults
 from csaw.engine.analytics.cuda.several_gpus import Seat, address_of, meet, rows_of, seated
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.rounds import Asked, BestRounds, CombinedRounds, Rounds, Settled
 from csaw.engine.analytics.rows_in_memory import Block, Wanted
-from csaw.engine.analytics.spread import Exchange, Range
+from csaw.engine.analytics.spread import Range
 from csaw.engine.cuda.graphs.node import fetch
 
 

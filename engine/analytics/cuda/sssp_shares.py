@@ -19,9 +19,9 @@ from csaw.engine.analytics.cuda.several_gpus import (
     meet,
     seated,
 )
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.passes import CHUNK, settle_ranges
 from csaw.engine.analytics.rows_in_memory import Block
-from csaw.engine.analytics.spread import Exchange
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.graphs.node import fetch

@@ -16,7 +16,7 @@ from helpers.machine import need_package
 
 import csaw
 from csaw.cli.commands.export import export as command
-from csaw.engine.export import edges as edges_module
+from csaw.engine.export import graph_rows as edges_module
 from csaw.engine.export import kernels
 from csaw.engine.export.targets import GRAPHS, formats
 from csaw.engine.stores.export import export

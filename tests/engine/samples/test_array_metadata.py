@@ -16,7 +16,7 @@ from csaw.engine.samples.layouts import LAYOUTS
 from csaw.engine.stores import open_samples
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.graph import about as of_graphs
+from csaw.partition.graph import attributes as of_graphs
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "formats.md").read_text()
 SAMPLES = {

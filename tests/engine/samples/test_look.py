@@ -6,7 +6,7 @@ import pytest
 
 from csaw.datasets.resolve import resolve
 from csaw.engine import sample
-from csaw.engine.samples import look as module
+from csaw.engine.samples import describe as module
 from csaw.engine.samples.describe import look
 from csaw.engine.stores import open_samples
 

@@ -13,7 +13,7 @@ import pytest
 from helpers.graphs import random_store
 
 import csaw
-from csaw.partition.base import interruptible as module
+from csaw.partition.base import parallel as module
 from csaw.partition.base.parallel import Left, go_on, heeding, interruptible
 
 SECONDS = 5.0  # on a machine that is busy; a verification that is not interrupted waits for LONG
