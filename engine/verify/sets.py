@@ -2,7 +2,7 @@
 
 contexts      frequency of each neighbor in the sets of one situation, against its inclusion probability
 pooled        number of picks of a set from the likelier half of its pool, all situations together; where all are
-              equally likely, from the half with larger weights, or without weights with larger degrees
+              equally likely, from the half with larger weights, or with larger degrees: see weights_or_degrees
 independence  whether that number depends on the number of the set before
 """
 
