@@ -12,11 +12,11 @@ from helpers.networks import SHAPES
 from csaw.cli.main import cli
 from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.spread import (
     GRAIN,
     SPREAD,
     STATE_BYTES,
-    Exchange,
     Spread,
     edge_bytes,
     place,
