@@ -44,6 +44,8 @@ def _member(archive: tarfile.TarFile, name: str) -> IO[bytes]:
     raise tarfile.ReadError(f"it has no file {name}")
 
 
+# Checks of a dataset's file.
+
 ROW_BYTES = 24  # of text, at most: two ids of ten digits, a separator, the end of the line; with a time less than 48
 PACKED_ROW_BYTES = ROW_BYTES // 2  # gzip needs less than half a byte for a digit
 HEAD_BYTES = 1 << 20  # of comments, beside the rows

@@ -79,6 +79,8 @@ def _number(out, at, value):
     return end
 
 
+# Generated graphs.
+
 GENERATING = "generating"
 Progress = Callable[[int, int], None]  # edges done, edges in all
 Made = TypeVar("Made")

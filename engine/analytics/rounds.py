@@ -179,6 +179,8 @@ def rewritten(measure: Hooked, name: str, real: bool) -> Hook:
     return Hook(name, text, frozenset(rewriter.reads))
 
 
+# Rounds of such a measure.
+
 AnyNetwork = TypeVar("AnyNetwork", bound="Network")
 CHUNK = 1 << 14  # vertices whose numbers are added in one order, so that a sum has the same bits by any threads
 MARK_SHARE = 4  # marking ends of changed rows reads rows: with more than this share of all entries, all are pulled

@@ -138,6 +138,8 @@ class VertexColumns:
 
 NO_COLUMNS = VertexColumns((), None)
 
+# The classes that algorithms are derived from.
+
 __all__ = [
     "DEPTH_HELP",
     "LARGEST",

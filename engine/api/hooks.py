@@ -247,6 +247,8 @@ def expression(text: str) -> ast.expr:
     return ast.parse(text, mode="eval").body
 
 
+# Hooks as plain functions.
+
 AnyRewriter = TypeVar("AnyRewriter", bound=Rewriter)
 ARGUMENTS = ("params", "graph", "seed", "instance", "depth", "source", "prev", "src", "dst", "weight")
 # Hold this while making syntax trees: in Python 3.11, two threads that make some at once get a SystemError (CPython

@@ -252,6 +252,8 @@ class _Plain(ast.NodeTransformer):
         return call_of("csaw_root", *node.args) if found in (math.sqrt, np.sqrt) else node
 
 
+# The exact law of one step in plain Python.
+
 OFF = 1e-6  # that the sum of a law's chances may be off by
 
 

@@ -152,6 +152,8 @@ def _own_file(name: str) -> Path | None:
     return None if installed or not file.is_file() else file
 
 
+# Algorithms by their names.
+
 Algo: TypeAlias = str | type[Algorithm] | Algorithm
 """An algorithm, as a caller has it: a name, FILE.py:CLASS, or a class or an instance, shipped or of the user's own."""
 SET_BY_RUNS = {"vertex_columns", "file_digest", "in_units"}  # attributes of an instance that are no options

@@ -87,6 +87,9 @@ class ClusterSets:
         return 0
 
 
+# Instances that end as induced subgraphs.
+
+
 class Induced:
     """Ends ``inner``, a batch of ``instances`` that has begun, and then finds the edges."""
 

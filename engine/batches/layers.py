@@ -49,6 +49,9 @@ def scaled(xp: ModuleType, biases: Array, shift: Array | int) -> Array:
 # lead to those that were drawn.
 
 
+# A batch of samples of layers.
+
+
 @dataclass(frozen=True)
 class Layer:
     """The vertices that were drawn at a depth, in order of instance and draw, with the chance of each in a draw."""

@@ -70,6 +70,8 @@ def rank(xp: ModuleType, values: Array) -> Array:
     return out
 
 
+# A batch of traversals in progress.
+
 MOST_PICKS = 1 << 24  # of a vertex by chance
 EDGE_BYTES = 128  # of an edge of a subgraph while its batch is put in order, at most
 

@@ -114,6 +114,9 @@ class Attendance:
         return ClusterError(f"the scheduler {self.client.scheduler.address} is lost; {self.safe}")
 
 
+# The executor of a Dask cluster.
+
+
 class DaskExecutor(Attendance):
     """The workers of a client. ``local``: whether they were started on this machine for the run."""
 

@@ -64,6 +64,8 @@ class Reserved:
             self.memory.madvise(mmap.MADV_DONTNEED, begin, end - begin)
 
 
+# The partition of each vertex.
+
 BIT = np.uint8(1)
 
 

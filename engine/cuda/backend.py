@@ -240,6 +240,8 @@ def _struct_of(f: Frontier) -> np.ndarray:
     )
 
 
+# The CUDA backend.
+
 Begin = Callable[[CudaRunner, int, np.ndarray], Batch]
 
 

@@ -137,6 +137,8 @@ def _elapsed(pair: tuple[cupy.cuda.Event, cupy.cuda.Event]) -> float:
     return cupy.cuda.get_elapsed_time(*pair) / 1e3
 
 
+# Kernels for one plan, with their graph.
+
 PASSES = 3  # times that a row is read to compute its biases: see weigh.cuh
 
 

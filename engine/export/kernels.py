@@ -137,6 +137,8 @@ def moment(time, kind, digits, out, at):
     return at
 
 
+# Compiled loops that write rows.
+
 __all__ = ["DIGITS", "adjacency", "edge_lines", "lines", "rows"]
 
 SPACE, NEWLINE, POINT, EXPONENT = 32, 10, 46, 101

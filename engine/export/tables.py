@@ -208,6 +208,8 @@ def _changed(words: Words | None, change: Callable[[bytes], bytes]) -> Words | N
     return Words.of(every)
 
 
+# Edges of a graph as rows of a table.
+
 Update = Callable[[int], None]
 
 

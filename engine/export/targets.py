@@ -81,6 +81,8 @@ def chosen(of: str, out: Path, format: str | None) -> str:
     )
 
 
+# Where an export goes.
+
 STREAMED = "text"  # the format of a stream, which has no suffix
 Update = Callable[[int], None]
 Write = Callable[[BinaryIO, Update], None]

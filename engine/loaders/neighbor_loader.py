@@ -184,6 +184,9 @@ def _first_number() -> int:
 
 
 needed("torch")
+
+# A loader of mini-batches.
+
 pyg_data = needed("torch_geometric.data")
 NodeLoader = needed("torch_geometric.loader").NodeLoader
 

@@ -29,6 +29,8 @@ def needed(module: str) -> ModuleType:
         raise MissingDependencyError(f"this loader needs {NAMES[package]}: pip install {package}") from error
 
 
+# Arrays as tensors.
+
 SIGNED, LOWER_BITS = 2**31, 2**32 - 1
 # signed integers of mini-batches that a model reads on its device, beside n_id
 EDGES = ("row", "col", "e_id", "batch", "time", "seed_time")

@@ -31,6 +31,8 @@ def processor_name() -> str:
         return platform.processor() or platform.machine()
 
 
+# Rates that plans count on.
+
 ROUND_SECONDS = 4e-4  # of the host, from one load of a GPU's partitions to the next (docs/contributing/tuning.md)
 BUS_REACH = 512 << 20  # bytes of host memory whose pages a GPU's reads over the bus find translated: seen on an H100
 

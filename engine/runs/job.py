@@ -159,6 +159,8 @@ def _attributes(store: GraphStore, factors: Factors) -> Attributes:
     return kept | {"weighted": True, "partitions": rows, "factor": [factors.text, list(hooks.params(factors.static))]}
 
 
+# A request, checked and planned.
+
 DRAWS = 2
 """Version of the draws: higher with every change by which a request gives another sample.
 

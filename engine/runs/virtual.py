@@ -134,6 +134,8 @@ def size_of(path: Path) -> int:
     return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
 
 
+# Virtual samples.
+
 ASKED = ("seed", "instances", "weighted", "edge_bias", "ids", "induced", "target")
 """The options of a request that it is prepared with again, where it has them."""
 METHODS = ("select", "collision")  # which a request has even where nobody asked for them

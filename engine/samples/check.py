@@ -54,6 +54,8 @@ def graph_facts(store: GraphStore) -> Record:
     }
 
 
+# Checks of a sample store's files and metadata.
+
 IDS = ("original", "dense", "names")
 ID_TYPES = ("uint32", "uint64", "int32", "int64")
 LARGEST = 2**62  # of a side of an array

@@ -92,6 +92,8 @@ def _runs(instances: int, wanted: int, most: int) -> list[tuple[int, int]]:
     return [(0, instances)] if wanted == instances else [(start, start + size) for start in starts]
 
 
+# The description of a sample store.
+
 REQUEST = (
     "algorithm",
     "parameters",

@@ -117,6 +117,8 @@ class _Share:
         return np.asarray(numbers + by[numbers])
 
 
+# Batches of groups of samples.
+
 MET = (0, 1, 2, 3)  # at a hop: sources first, then ends of edges, then starts, then what has no edge
 NO_NODE = -1
 Arrays = dict[str, np.ndarray]

@@ -59,6 +59,8 @@ def set_count(xp: ModuleType, flags: Array) -> int:
     return sum(int(xp.flatnonzero(flat[k : k + AT_A_TIME]).size) for k in range(0, flat.size, AT_A_TIME))
 
 
+# The contract of a backend.
+
 ALL = slice(None)
 VERTICES_AT_A_TIME = 1 << 20  # vertices whose degrees are computed together
 TALLY = ("draws", "collisions", "searches", "iterations", "conflicts", "rebuilt")

@@ -87,6 +87,9 @@ class Arrivals:
         return self.came / np.maximum(self.served, 1)
 
 
+# Schedules: which partitions are in memory when.
+
+
 @dataclass
 class Counters:
     """Counts of what the scheduler did."""

@@ -140,6 +140,8 @@ def sources_and_starts(sources: Array, rules: TimeRules) -> tuple[Array, Array |
     return (sources, rules.start) if sources.ndim == 1 else (sources[:, 0], sources[:, 1:])
 
 
+# A plan as kernels see it.
+
 WEIGHT = hooks.Hook(
     "edge_bias",
     f"{INLINED}def edge_bias({', '.join(hooks.ARGUMENTS)}):\n    return weight\n",

@@ -174,6 +174,8 @@ def _rows(drawn: list[FinishedBatch], low: int, high: int) -> Arrays:
     return joined(parts)
 
 
+# Drawing the groups of a sample store.
+
 log = logging.getLogger(__name__)
 
 # Groups written at a time: a disk is busy only if several files wait for it, and each file is hashed by one thread.

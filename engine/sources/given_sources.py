@@ -113,6 +113,8 @@ def source_times(algorithm: Algorithm, listed: np.ndarray | None) -> SourceTimes
     return SourceTimes(listed)
 
 
+# Lists of sources, as a user gives them.
+
 Number = TypeVar("Number", int, float)
 LABELS = "y"
 """The labels of seeds, as PyTorch Geometric calls them: in a mapping of sources, and among the

@@ -171,6 +171,8 @@ def require_sets(listed: np.ndarray | None, count: int, size: int, instances: in
             )
 
 
+# Where instances start.
+
 MANY = 1 << 16  # sources that a GPU counts faster than it is sent them
 MOST_EPOCHS = 2**32 - 1  # their numbers are part of the address of what shuffles them
 LISTED = 2**64 - 1  # number of the instance whose draws choose random:N

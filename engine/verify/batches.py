@@ -143,6 +143,8 @@ def least_variance(norms: np.ndarray, wanted: int) -> np.ndarray:
 # The nodes of mini-batches, and what they select: as many edges as they may, by the law of the neighbors, and of
 # several edges to one neighbor each by its bias.
 
+# Checks of mini-batches.
+
 BESIDE = 64  # nodes that the statistics use together, because they also compare nodes that follow each other
 
 

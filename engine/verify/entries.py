@@ -212,6 +212,8 @@ def _owners(frontier: list[Entry], edges: list[tuple[int, int]]) -> list[int]:
     return out
 
 
+# The selections of frontier entries, compared with their law.
+
 NEVER = 1e-18  # chance of what no sample shows
 
 

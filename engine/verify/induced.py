@@ -136,6 +136,9 @@ def _stays(walk: Walk) -> bool:
     return type(walk).update is not Walk.update
 
 
+# Checks of induced subgraphs.
+
+
 def verify_met(subject: Subject, checks: Checks) -> None:
     """Check the vertices and edges of induced subgraphs.
 

@@ -116,6 +116,8 @@ def bounded_sum(sums: np.ndarray, largest: float, deviation: str, part: str = ""
     return Result(p, deviation, smallest, part)
 
 
+# Tests of choices against their law.
+
 LEAST_EXPECTED = 5.0
 CONTEXTS = 24  # of each stratum
 BINS = 32

@@ -157,6 +157,9 @@ def _moves(subject: Subject, checks: Checks, moves: list[tuple[np.ndarray, np.nd
     checks.results("movers", found.places + found.uniform + found.independence, steps, f"too few choices: {steps}")
 
 
+# Checks of subgraphs.
+
+
 def verify_subgraphs(subject: Subject, checks: Checks) -> None:
     """Check subgraphs by the rules of their kind."""
     if subject.induced:  # of walks, too

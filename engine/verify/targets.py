@@ -56,6 +56,8 @@ class Redrawing(NamedTuple):
     bases: Callable[[Samples, GraphStore, Algo | None], AbstractContextManager[BaseInstances]]
 
 
+# Checks of samples with `--target`.
+
 LOOKED_AT_EDGES = 2_000_000  # of base instances that are joined again, about
 TESTED = 2_000_000  # numbers of base instances whose law is tested, about
 LOOKED_AT = 64  # base instances that tell about how many numbers one has

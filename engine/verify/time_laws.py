@@ -135,6 +135,8 @@ def standing(rows, vertices, nows):
     return out
 
 
+# The law of a step in time, written from the definitions.
+
 Law = dict[int, float]
 
 

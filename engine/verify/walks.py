@@ -242,6 +242,9 @@ class WalkTables:
                 yield part
 
 
+# Checks of walks.
+
+
 def verify_walks(subject: Subject, checks: Checks) -> None:
     """Check all walks by the rules, then the choices of some and the counts of all others against the law."""
     walk = subject.algorithm

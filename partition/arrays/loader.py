@@ -99,6 +99,8 @@ def _readers(process: int) -> ThreadPoolExecutor:
 # Reads spans of plain chunks, in pieces that are checked while they are in the cache: few by NumPy, many by compiled
 # code, so that threads do not wait for the interpreter. From the page cache this is several times as fast.
 
+# Arrays, read into a buffer.
+
 FEW = 2  # pieces, for which waking other threads takes longer than reading them
 PIECE = 1 << 20  # bytes of a thread's turn
 NO_SUMS = np.empty(0, DTYPE)

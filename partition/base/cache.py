@@ -55,6 +55,8 @@ def remove_folder(path: Path) -> None:
     shutil.rmtree(gone, ignore_errors=True)
 
 
+# The cache folder.
+
 NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 VARIABLE = "CSAW_CACHE_DIR"

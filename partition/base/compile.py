@@ -116,6 +116,8 @@ from csaw.partition.base.file_locks import lock
 from csaw.partition.base.kernel_time import compiles, finds
 from csaw.partition.base.stages import COMPILING, stage
 
+# `njit` and `prange`, with cached machine code.
+
 __all__ = ["inner", "njit", "prange"]
 
 

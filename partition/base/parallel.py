@@ -18,6 +18,9 @@ from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 NAME = "csaw at work"  # of the thread: the command line does not wait for it
 PATIENCE = 0.3  # seconds in which most works end
 Given = ParamSpec("Given")
+
+# Work on pieces by threads.
+
 Result = TypeVar("Result")
 
 _left: ContextVar[threading.Event | None] = ContextVar("left", default=None)

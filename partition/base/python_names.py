@@ -40,6 +40,8 @@ def with_names(text: str) -> str:
     return text
 
 
+# The boundary of functions that Python calls.
+
 P = ParamSpec("P")
 R = TypeVar("R")
 COMMAND_LINE: ContextVar[bool] = ContextVar("command_line", default=False)

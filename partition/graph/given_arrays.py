@@ -32,6 +32,8 @@ def are_weights(values: np.ndarray | float) -> np.ndarray:
     return np.asarray((values == 0) | ((values > low) & (values < high)), np.bool_)
 
 
+# Arrays that a program gives.
+
 WORDS = str | bytes
 
 

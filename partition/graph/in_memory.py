@@ -138,6 +138,8 @@ def require_distinct(ids: ArrayLike | Words, vertices: int) -> None:
         raise StoreError(f"vertex_ids: expected a word of its own for each vertex, found {said} twice")
 
 
+# A graph store whose edges are arrays in memory.
+
 LARGEST_32 = 2**32 - 1  # vertices whose ids take 32 bits, besides the id that stands for nothing
 
 

@@ -93,6 +93,8 @@ class ShownGraph:
         return html_facts(f"csaw graph {near(self.path)}", facts)
 
 
+# Reading a graph store.
+
 LARGEST_PLACE = 2**32 - 1  # of an edge in the order of its row by time
 INDICES = "indices"  # the array of neighbors, beside those of the edge columns
 

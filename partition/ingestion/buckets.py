@@ -167,6 +167,8 @@ class RunReader:
         self.close()
 
 
+# Directed edges in buckets of rows.
+
 BUCKET_ENTRIES = 1 << 16
 MOST_BUCKETS, BUCKETS_BYTES = 1 << 10, 4  # bytes of the buckets of both ends of an edge
 TOGETHER_BYTES = 16 << 20  # of neighboring buckets that are a piece of work, at most

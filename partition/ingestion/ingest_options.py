@@ -40,6 +40,8 @@ def known(how: GraphOptions) -> GraphOptions:
     return how
 
 
+# How an edge list or a table is read.
+
 MOST_THREADS = 4096
 POLICIES = {"keep": KEEP, "first": FIRST, "error": KEEP, "sum": SUM}
 CHOICES = {

@@ -114,6 +114,8 @@ def _id(ends: Ends, number: int) -> int | str:
     return word.decode("utf-8", "backslashreplace")
 
 
+# `csaw.partition(...)`.
+
 Size = int | str
 
 

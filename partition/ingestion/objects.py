@@ -140,6 +140,8 @@ CHECKS: dict[str, Callable[["spmatrix"], None]] = {
     "lil": _check_lil,
 }
 
+# Edges of the graphs of other libraries.
+
 AUTO, NONE = "auto", "none"
 KNOWN = (
     "a store's path, a file of edges, a dataset's name, a graph of networkx or igraph, a matrix of "

@@ -87,6 +87,8 @@ class Reading:
 
 # An input cut into units, which tasks of an ingest read.
 
+# The passes of an ingest.
+
 UNIT_BYTES = 64 << 20  # of text in a task, at least
 MOST_RUNS = 256  # about; a task has a file of each open
 

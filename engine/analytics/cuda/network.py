@@ -67,6 +67,8 @@ class LoadedKernels:
 
 # Rows of a block by their lengths, so that as many threads serve a row as it has work for.
 
+# A network on a GPU.
+
 # Threads of a warp that serve a row, and the entries from which on more do; from the last on, a block serves one.
 ENDS = {2: 8, 8: 64, 32: 2048}
 FEW_ROWS = 1 << 15  # that the host orders sooner than it hears from a GPU

@@ -76,6 +76,8 @@ def divided(sizes: np.ndarray, bytes_of: np.ndarray, most: int, works: int) -> l
     return sorted(found, key=lambda one: -taken[one.low : one.high].sum())
 
 
+# Lists of lower neighbors of a graph larger than a GPU's memory.
+
 WIDTHS = ENTRY, UNIT, OTHER = 16, 8, 4  # bytes of a list's entry, of four hubs, and of another neighbor
 TO_DEVICE, WITHIN = 1, 3  # CUDA's numbers of a copy from host memory, and from this or another GPU
 MOST_SEGMENTS = 65_535  # that a launch has a row of blocks for

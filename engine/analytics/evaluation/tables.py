@@ -136,6 +136,8 @@ def as_plain(finding: Finding) -> dict[str, object]:
     return said | ({} if ends is None else {"min": ends[0], "max": ends[1]})
 
 
+# The table of an evaluation.
+
 D_STATISTIC, RELATIVE = KINDS[Distribution], KINDS[Number]
 VALUE = "value"
 SHOWN = {RELATIVE: f"{VALUE} ({RELATIVE})"}

@@ -57,6 +57,8 @@ def keep_times(w, then, step, length, now, began, walkers):
             walkers.times[w, rest] = NO_TIME
 
 
+# The order of a row by time.
+
 LEAST, LARGEST = -9223372036854775808, 9223372036854775807
 # Noted in place of where those begin that may follow an edge, where there are none (temporal.py): NO_PLACE of the plan.
 NO_FOLLOWER = 4294967295

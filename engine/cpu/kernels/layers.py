@@ -130,6 +130,8 @@ def shared_word(seed, instance, depth, dst):
     return draw64(seed, instance, uint64(depth) + (dst >> SHIFT << uint64(16)), dst & LOW)
 
 
+# Sums of biases by vertex, of samples of layers.
+
 DIGIT = 11  # bits that a pass of the sort goes by
 
 

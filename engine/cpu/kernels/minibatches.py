@@ -138,6 +138,8 @@ def choose_in_time(state, j, graph, seed, instance, slot, size, row, degree, e_i
     return found
 
 
+# Mini-batches, one by one.
+
 NODES = 32  # in a group, as many as are searched for side by side in time
 ALONE = 1 << 62  # cells of an instance, as hops.py counts them: all of a mini-batch's nodes are of one
 

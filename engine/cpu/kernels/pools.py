@@ -67,6 +67,9 @@ def draw_pool(pools, graph, params, seed, depth, begins, instance, source, prev,
                 picks[i, j] = low + search(sums[low : low + count], count, target)
 
 
+# Uniform picks from a pool of several vertices.
+
+
 @njit(nogil=True)
 def draw_numbers(rows, seed, instance, slot, bound, out):
     """Fill out[i] for i in ``rows`` with independent random numbers below bound[i]."""

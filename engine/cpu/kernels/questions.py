@@ -126,6 +126,9 @@ def weight_from(graph, position, end, wanted):
     return weight
 
 
+# Questions of second-order walks on a graph in parts.
+
+
 @njit(nogil=True)
 def answer_questions(todo, first, graph, params, bounds, seed, length, walkers, questions, out, bad):
     """Answer the questions of the walkers of ``todo``, as many as rows in memory can.

@@ -173,6 +173,8 @@ def begin_return(j, graph, here, back, returns, searching, low, width, end, want
     prefetch_edge(graph, uint64(first + (count >> 1)))
 
 
+# Second-order walks by rejection.
+
 HOPELESS = (
     2.0**-20
 )  # rows where a smaller share of trials accept are not tried: selection.py and whole_row.cuh have the same

@@ -165,6 +165,8 @@ def take_event(j, state, graph, length, walkers, out):
     return False
 
 
+# Steps of walks in time.
+
 GROUPS, TOGETHER = 4, 16  # groups of lanes that take turns, and lanes of each
 
 

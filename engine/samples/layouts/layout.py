@@ -88,6 +88,8 @@ def times(edges: str, sources: str) -> tuple[Declared, Declared]:
     )
 
 
+# The base of layouts.
+
 Arrays = dict[str, np.ndarray]
 Instance = np.ndarray | Arrays
 """An instance by itself: the vertices of a walk, or arrays by name."""

@@ -97,6 +97,8 @@ class Recorded:
             said.counts[name] += record.counts[name]
 
 
+# Rows of edges on their way into a store.
+
 Ends = np.ndarray | Cells | list[bytes]
 """Ids of one end of some rows: integers, or words."""
 Bounds = tuple[int, int]

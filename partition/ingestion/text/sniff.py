@@ -201,6 +201,8 @@ def refuse_digits(where: str, names: list[str], shape: Shape) -> None:
         )
 
 
+# Finding the format of a text file from its first lines.
+
 SNAP_COUNTS = re.compile(rb"Nodes:\s*(\d{1,18})\s+Edges:\s*(\d{1,18})")
 
 
