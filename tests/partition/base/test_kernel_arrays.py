@@ -89,5 +89,5 @@ def has_slice(node):
 def test_no_kernel_has_numba_compile_a_copy_of_slices():
     files = [file for name in ("engine", "partition", "datasets") for file in (ROOT / name).rglob("*.py")]
     found = {f"{file}:{line}" for file in files for line in copied_by_slices(ast.parse(file.read_text()))}
-    assert not found, "compiled for 2 s; use kernel_arrays.copy"
+    assert not found, "compiled for 2 s; use copied of kernel_tools.py"
     assert list(copied_by_slices(ast.parse("@njit\ndef f(a, b):\n    a[1:] = b[:2]")))
