@@ -28,14 +28,12 @@ from csaw.engine.analytics.cuda.oriented_runs import (
     MOST_ENTRIES,
     OTHER,
     UNIT,
-    Group,
     Passing,
     Runs,
     bytes_of,
     cuts_of,
-    divided,
-    grouped,
 )
+from csaw.engine.analytics.cuda.piece_groups import Group, divided, grouped
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.several_gpus import in_order, on_each, rows_of
 from csaw.engine.analytics.cuda.triangle_counts import Counts

@@ -21,15 +21,14 @@ from csaw.engine.analytics.cuda.network import DeviceNetwork, LoadedKernels
 from csaw.engine.analytics.cuda.oriented import LEAST, MOST_WARPS, Higher, Lists, rank_by_degree
 from csaw.engine.analytics.cuda.oriented_runs import (
     MOST_ENTRIES,
-    Group,
     Passing,
     Runs,
     bytes_of,
     cuts_of,
-    grouped,
     host_bytes,
     host_memory,
 )
+from csaw.engine.analytics.cuda.piece_groups import Group, grouped
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.several_gpus import in_order, on_each, rows_of
 from csaw.engine.analytics.cuda.triangle_counts import Counts

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from csaw.engine.analytics.cuda.oriented_runs import Group, divided, grouped, lookups
+from csaw.engine.analytics.cuda.piece_groups import Group, divided, grouped, lookups
 
 SIZES = {
     "one": [[3, 2, 5]],

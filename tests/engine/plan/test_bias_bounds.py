@@ -193,7 +193,8 @@ ROW = re.compile(r"^\| `(.+)` \| (.+) \|$", re.MULTILINE)
 
 
 def test_the_page_about_fast_biases_says_what_a_dry_run_says(store):
-    rows = ROW.findall((ROOT / "docs" / "guides" / "fast-biases.md").read_text())
+    page = (ROOT / "docs" / "guides" / "fast-biases.md").read_text()
+    rows = ROW.findall(page.partition("## What is proven")[2])
     assert len(rows) == 12
     for text, found in rows:
         said = prepare(store, "deepwalk", edge_bias=text, device="cpu").plan.bias
