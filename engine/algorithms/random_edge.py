@@ -8,7 +8,7 @@ class RandomEdge(Traversal):
 
     paper = "Leskovec and Faloutsos, KDD 2006"
     sources_from = "every"
-    visits = "degree"
+    visits = "ends"
     collective = True
     visited_once = False
     each_edge_once = True

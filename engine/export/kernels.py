@@ -82,7 +82,7 @@ def places(value, count, out, at):
 
 # Compiled loops that write times as numbers with decimals and as dates of ISO 8601.
 
-DOT, COLON, CLOCK, UTC = 46, 58, 84, 90
+COLON, CLOCK, UTC = 58, 84, 90
 DAY = 86400  # seconds
 FIRST_DAY, LAST_DAY = -719162, 2932896  # since 1970, of the years 1 to 9999, which dates have
 
@@ -129,7 +129,7 @@ def moment(time, kind, digits, out, at):
         rest = whole % np.uint64(scale)
         at = number(whole // np.uint64(scale), digits, out, at)
     if decimals:
-        out[at] = DOT
+        out[at] = POINT
         at = places(rest, decimals, out, at + 1)
     if kind >= DATES:
         out[at] = UTC

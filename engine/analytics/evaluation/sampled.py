@@ -74,9 +74,9 @@ def held(samples: Samples, network: HostNetwork, first: int, last: int) -> Held:
         found = edges_between(samples, start, stop)
         src, dst = (dense_ids(samples, store, found[name]) for name in ("src", "dst"))
         edges.append(np.unique(src * store.vertices + dst))
-        vertices.append(np.unique(visits_between(samples, store, start, stop)))
-        if "sources" in (arrays := samples.group(start, stop)):  # those from which no edge was drawn, too
-            vertices.append(np.unique(dense_ids(samples, store, arrays["sources"])))
+        arrays = samples.group(start, stop)
+        seen = [_visited(samples, arrays), *([arrays["sources"]] if "sources" in arrays else [])]
+        vertices += [np.unique(dense_ids(samples, store, some)) for some in seen]  # sources without an edge, too
     keys = np.unique(np.concatenate([np.empty(0, np.int64), *edges]))
     ends = np.column_stack(np.divmod(keys, store.vertices)) if keys.size else np.empty((0, 2), np.int64)
     if samples.has_walks:
@@ -108,11 +108,12 @@ def visits_between(samples: Samples, store: GraphStore, start: int, stop: int, s
     neighbor samples all entries; of mini-batches their nodes; of subgraphs the vertices that the sample keeps, or the
     sources and the vertices that edges lead to, and both ends of edges where all vertices are sources.
     """
-    arrays = samples.group(start, stop)
+    return dense_ids(samples, store, _visited(samples, samples.group(start, stop), skipped))
+
+
+def _visited(samples: Samples, arrays: dict[str, np.ndarray], skipped: int = 0) -> np.ndarray:
     taken = samples.layout.visits(arrays, samples.fill, skipped)
-    if taken is None:
-        taken = _of_subgraphs(samples, arrays, skipped)
-    return dense_ids(samples, store, taken)
+    return _of_subgraphs(samples, arrays, skipped) if taken is None else taken
 
 
 def _of_subgraphs(samples: Samples, arrays: dict[str, np.ndarray], skipped: int) -> np.ndarray:
