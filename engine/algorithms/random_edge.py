@@ -8,7 +8,7 @@ class RandomEdge(Traversal):
 
     paper = "Leskovec and Faloutsos, KDD 2006"
     sources_from = "every"
-    visits = "ends"
+    visits = "degree"
     collective = True
     visited_once = False
     each_edge_once = True

@@ -192,9 +192,9 @@ class Algorithm:
     joined until they have so many."""
 
     visits: ClassVar[str] = ""
-    """How likely an instance visits each vertex of an undirected graph: ``uniform``; by its ``degree``; by the ``ends``
-    of its edges, two of a loop; by its ``strength``, the sum of its weights; empty where no closed form is known. Of
-    walks, once they have mixed. ``csaw evaluate --estimate`` corrects visits by it."""
+    """How likely an instance visits each vertex of an undirected graph: ``uniform``; by its ``degree``; by its
+    ``strength``, the sum of its weights; empty where no closed form is known. Of walks, once they have mixed.
+    ``csaw evaluate --estimate`` corrects visits by it."""
 
     vertex_columns: VertexColumns = NO_COLUMNS
     """The columns of data that hooks may read, set by the run that they were given to."""

@@ -29,7 +29,7 @@ HOOKS = {
     "geometric": Traversal,
     "sizes": Traversal,
 }
-WORDS = {"draws_from": ("edges", "neighbors", "vertices"), "visits": ("", "uniform", "degree", "ends", "strength")}
+WORDS = {"draws_from": ("edges", "neighbors", "vertices"), "visits": ("", "uniform", "degree", "strength")}
 RULES = (
     "visited_once",
     "revisits",

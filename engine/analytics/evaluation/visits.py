@@ -241,7 +241,7 @@ def distribution(values: np.ndarray, weights: np.ndarray | None = None, label: s
 
 # How likely samples visit each vertex of a graph, where a closed form is known; an estimate divides by it.
 
-SAID = {"uniform": "all equally likely"} | dict.fromkeys(("degree", "ends", "strength"), "likely by degree")
+SAID = {"uniform": "all equally likely", "degree": "likely by degree", "strength": "likely by degree"}
 
 
 def law_of(samples: Samples) -> str:
@@ -267,7 +267,7 @@ def chances(samples: Samples, host: HostNetwork) -> np.ndarray:
         )
     if law == "uniform":
         return np.ones(host.vertices)
-    if law == "ends":
+    if request["algorithm"] == "random-edge":
         return host.degrees + _loops(host)
     return _strengths(host) if law == "strength" and request["weighted"] else host.degrees.astype(np.float64)
 
@@ -284,7 +284,7 @@ def _obstacle(request: dict[str, object], law: str, host: HostNetwork) -> str:
         return "has no closed form with --edge-bias"
     if host.directed and request["algorithm"] != "random-node":
         return "has no closed form on a directed graph"
-    if law == "degree" and request["weighted"]:
+    if law == "degree" and request["weighted"] and request["algorithm"] != "random-edge":
         return "has no closed form with weights (sample with --unweighted)"
     return ""
 
