@@ -228,9 +228,9 @@ def _contents(
     from csaw.engine.verify.batches import verify_batches
     from csaw.engine.verify.checks import verify_without_law
     from csaw.engine.verify.layouts_in_time import verify_in_time
+    from csaw.engine.verify.selections import verify_hops
     from csaw.engine.verify.subgraphs import verify_subgraphs
     from csaw.engine.verify.targets import verify_targets
-    from csaw.engine.verify.trees import verify_hops
     from csaw.engine.verify.walks import verify_walks
     from csaw.engine.verify.walks_in_time import verify_walks_in_time
 

@@ -16,10 +16,10 @@ from csaw.engine.sources.sources import digest_of
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.course import passed
 from csaw.engine.verify.layouts_in_time import SeedTimes
-from csaw.engine.verify.neighbors_in_time import InTime, Selections, one_of
+from csaw.engine.verify.neighbors_in_time import InTime
+from csaw.engine.verify.selections import OfRows, Selections, one_of, situations
 from csaw.engine.verify.statistics import Choices, Result, normal_sum
 from csaw.engine.verify.tables import Laws
-from csaw.engine.verify.trees import fits, unexplained
 from csaw.engine.verify.walks import one_in
 
 # Checks of seeds that are drawn by the norms of their vertices: their chances, how often each is drawn, how many a
@@ -174,47 +174,24 @@ class BatchChoices:
     """The choices of mini-batches that are not in time."""
 
     def __init__(self, subject: Subject) -> None:
-        self.subject, self.wrong_sizes = subject, 0
-        self.sizes = np.append(subject.traversal.sizes(), 0).astype(np.int64)
-        self.kept: list[tuple[np.ndarray, ...]] = []
+        self.subject, self.selected = subject, OfRows(subject, numbered=True)
         self.parallel = ParallelEdges(subject) if subject.store.multigraph else None
 
     def add(self, nodes: Nodes, arrays: dict[str, np.ndarray]) -> None:
-        """Count nodes that selected another number of edges than they may, and keep what some nodes selected."""
-        subject, replace = self.subject, self.subject.traversal.replace
-        degree, asked = subject.degree[nodes.vertex], self.sizes[nodes.hop]
-        limited = np.where(degree > 0, asked, 0) if replace else np.minimum(asked, degree)
-        most = np.where(asked < 0, degree, limited)
-        few = np.flatnonzero(nodes.selected < most)
-        situations = _situations(subject, nodes)
-        self.wrong_sizes += int((nodes.selected > most).sum()) + unexplained(subject, situations[few])
-        some = one_in(one_of(subject, nodes.vertex.size, nodes.first.size), nodes.numbers)
-        self._keep(nodes, situations, some)
+        """Check a group: see Neighbors."""
+        s = _selections(self.subject, nodes)
+        self.selected.add(s)
         if self.parallel is not None:
-            alone = (asked > 0) if replace else (asked == 1)
-            self.parallel.add(nodes, situations, (some & alone)[nodes.col])
-
-    def _keep(self, nodes: Nodes, situations: np.ndarray, some: np.ndarray) -> None:
-        """Keep the neighbors that ``some`` nodes selected, hop by hop."""
-        begin = np.concatenate([[0], np.cumsum(nodes.selected)])
-        order = np.argsort(nodes.col, kind="stable")
-        ends = nodes.vertex[nodes.row[order]]
-        for hop, size in enumerate(self.subject.traversal.sizes()):
-            if size <= 0:  # nothing is chosen
-                continue
-            here = np.flatnonzero((nodes.hop == hop) & (nodes.selected <= size) & some)
-            places = np.arange(min(size, nodes.selected[here].max(initial=0)))
-            cells = begin[here][:, None] + places
-            there = places < nodes.selected[here][:, None]
-            chosen = np.where(there, ends[np.where(there, cells, 0)] if ends.size else NONE, NONE)
-            self.kept.append((situations[here], chosen, np.full(here.size, hop)))
+            alone = (s.size > 0) if self.selected.replace else (s.size == 1)
+            self.parallel.add(nodes, s.situation, (alone & one_in(s.every, s.number))[nodes.col])
 
     def hand_over(self, wrong: dict[str, int]) -> None:
         """Add to the faults of mini-batches those of the same names."""
-        wrong["sizes"] += self.wrong_sizes
+        for name in tuple(self.selected.wrong):
+            wrong[name] += self.selected.wrong.pop(name)
 
     def judge(self, checks: Checks) -> None:
-        fits(self.subject, checks, self.kept)
+        self.selected.judge(checks)
         if self.parallel is not None:
             self.parallel.judge(checks)
 
@@ -268,8 +245,8 @@ class ParallelEdges:
         statistics(checks, choices, laws, end - begin, "parallel edges")
 
 
-def _situations(subject: Subject, nodes: Nodes) -> np.ndarray:
-    """Return the numbers that the bias of each node's edges may read, int64 [nodes, columns]."""
+def _selections(subject: Subject, nodes: Nodes) -> Selections:
+    """The selections of all nodes of a group."""
     previous = np.full(nodes.vertex.size, NONE)
     met, edge = np.unique(nodes.row, return_index=True)
     later = nodes.hop[met] > 0
@@ -281,7 +258,11 @@ def _situations(subject: Subject, nodes: Nodes) -> np.ndarray:
         "depth": nodes.hop,
         "instance": nodes.instance + nodes.start,
     }
-    return np.column_stack([known[name] for name in subject.columns]).astype(np.int64)
+    sizes = np.append(subject.traversal.sizes(), 0).astype(np.int64)
+    every = one_of(subject, nodes.vertex.size, nodes.first.size)
+    of_nodes = (nodes.vertex, situations(subject, known), sizes[nodes.hop], nodes.hop, nodes.numbers, every)
+    order = np.argsort(nodes.col, kind="stable")
+    return Selections(*of_nodes, nodes.col[order], nodes.vertex[nodes.row[order]])
 
 
 SAID = {
@@ -373,19 +354,16 @@ class BatchesInTime:
     """The choices of mini-batches in time, and the times of their seeds."""
 
     def __init__(self, subject: Subject) -> None:
-        self.times, self.seeds, self.selected = subject.view.columns[TIME], SeedTimes(subject), InTime(subject)
-        self.sizes = np.append(subject.traversal.sizes(), 0).astype(np.int64)
+        self.subject, self.seeds, self.selected = subject, SeedTimes(subject), InTime(subject)
+        self.times = subject.view.columns[TIME]
 
     def add(self, nodes: Nodes, arrays: dict[str, np.ndarray]) -> None:
         """Check a group, and that its edges have the times of their numbers."""
         seed_time, seeds = arrays[SEED_TIME], nodes.hop_nodes[:, 0]
         self.seeds.add(arrays["input_id"], seed_time)
         now = seed_time[(np.cumsum(seeds) - seeds)[nodes.instance] + nodes.seed]
-        order = np.argsort(nodes.col, kind="stable")
-        ends = nodes.vertex[nodes.row[order]]
-        every = one_of(self.selected.subject, nodes.vertex.size, nodes.first.size)
-        of_nodes = (nodes.vertex, now, self.sizes[nodes.hop], nodes.hop, nodes.numbers, every)
-        self.selected.add(Selections(*of_nodes, nodes.col[order], ends, arrays[TIME][order]))
+        time = arrays[TIME][np.argsort(nodes.col, kind="stable")]
+        self.selected.add(_selections(self.subject, nodes)._replace(now=now, time=time))
         inside = (nodes.e_id >= 0) & (nodes.e_id < self.times.size)
         self.selected.wrong["edges"] += int((self.times[nodes.e_id[inside]] != arrays[TIME][inside]).sum())
 

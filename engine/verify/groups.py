@@ -15,7 +15,7 @@ from csaw.engine.sources.seeds import order_of
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.course import EDGES, passed
 from csaw.engine.verify.kernels import pool_sizes
-from csaw.engine.verify.trees import copies, count_missing
+from csaw.engine.verify.selections import copies, count_missing
 
 MOVED = "{} moved to one of some ranges of {}"
 

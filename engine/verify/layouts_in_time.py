@@ -8,8 +8,8 @@ from csaw.engine.samples.layouts.layout import SEED_TIME
 from csaw.engine.sources.sources import digest_of
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.course import passed
-from csaw.engine.verify.neighbors_in_time import InTime, Pools, Selections, SharedDraws, Together, one_of
-from csaw.partition.graph.edge_columns import NO_TIME
+from csaw.engine.verify.neighbors_in_time import InTime, Pools, SharedDraws, Together
+from csaw.engine.verify.selections import Selections, hops_of, one_of
 
 Arrays = dict[str, np.ndarray]
 
@@ -95,28 +95,12 @@ def _of_group(subject: Subject, judged: InTime | Together, arrays: Arrays, first
     """Check a group, from instance ``first`` on; returns the number of cells, edges and instances out of order."""
     if isinstance(judged, Together):
         return judged.add(arrays, first)
-    return (_subgraphs if subject.samples.layout == "subgraphs" else _hops)(subject, judged, arrays, first)
-
-
-def _hops(subject: Subject, judged: InTime, arrays: Arrays, first: int) -> int:
-    """Check the hops of a group, from instance ``first`` on; returns the number of cells that are out of order."""
-    algorithm: Any = subject.traversal
-    now, strange = arrays[SEED_TIME].ravel(), 0
-    vertex, instances, sizes = subject.dense(arrays["hop_0"]).ravel(), len(arrays["hop_0"]), algorithm.sizes()
-    every = one_of(subject, sum(arrays[f"hop_{depth}"].size for depth in range(len(sizes))), instances)
-    for depth, size in enumerate(sizes):
-        cells = subject.dense(arrays[f"hop_{depth + 1}"]).ravel()
-        time, owner = arrays[f"time_{depth + 1}"].ravel(), np.repeat(np.arange(vertex.size), size)
-        there, alive = cells >= 0, vertex >= 0
-        strange += int((there & ~alive[owner]).sum() + (~there & (time != NO_TIME)).sum())
-        strange += int((there[1:] & ~there[:-1] & (owner[1:] == owner[:-1])).sum())  # behind an empty one
-        kept = there & alive[owner]
-        number = np.cumsum(alive) - 1
-        size_of, depth_of = (np.full(int(alive.sum()), value) for value in (size, depth))
-        instance = (np.flatnonzero(alive) * instances // max(vertex.size, 1)) + first
-        of_vertices = (vertex[alive], now[alive], size_of, depth_of, instance, every)
-        judged.add(Selections(*of_vertices, number[owner[kept]], cells[kept], time[kept]))
-        vertex, now = cells, time if algorithm.against_previous else now[owner]
+    if subject.samples.layout == "subgraphs":
+        return _subgraphs(subject, judged, arrays, first)
+    strange = 0
+    for s, faults in hops_of(subject, arrays, first):
+        judged.add(s)
+        strange += faults
     return strange
 
 
@@ -147,8 +131,8 @@ def _subgraphs(subject: Subject, judged: InTime, arrays: Arrays, first: int) -> 
         of_edge = np.repeat(np.arange(vertex.size), asked)
         strange += int((src[here] != vertex[of_edge]).sum())
         size_of, depth_of = (np.full(vertex.size, value) for value in (size, level))
-        of_vertices = (vertex, now, size_of, depth_of, owner + first, every)
-        judged.add(Selections(*of_vertices, of_edge, dst[here], arrays["time"][here]))
+        of_vertices = (vertex, vertex[:, None], size_of, depth_of, owner + first, every)
+        judged.add(Selections(*of_vertices, of_edge, dst[here], now, arrays["time"][here]))
         now = arrays["time"][here] if algorithm.against_previous else now[of_edge]
         owner, vertex = owner[of_edge], dst[here]
     return strange + int((~fine).sum())

@@ -4,54 +4,20 @@ choice. Rows are sorted anew, and each rule is written from its definition, edge
 
 from collections.abc import Iterator
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from csaw.engine.api.algorithm import NONE
 from csaw.engine.api.option import LARGEST
 from csaw.engine.samples.layouts.layout import OF_COPIES, SEED_TIME, TIME
-from csaw.engine.verify.checks import Checks, Subject, statistics
-from csaw.engine.verify.sets import Pool, set_tests
+from csaw.engine.verify.checks import Checks, Subject
+from csaw.engine.verify.selections import Neighbors, Selections, runs
+from csaw.engine.verify.sets import Pool
 from csaw.engine.verify.shared_draws import PLACES, QUICKER, THRESHOLDS, judge_numbers, shown
 from csaw.engine.verify.situations import Situations
-from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import Laws
 from csaw.engine.verify.time_laws import Rule, TimeRows, may_follow, place_of
-from csaw.engine.verify.trees import ENTRIES, add_sets, in_turn
-from csaw.engine.verify.walks import one_in
 from csaw.partition.base.compile import njit
-
-SAID = {
-    "edges": "edges that are not in the graph at their time",
-    "order": "edges at a time that may not be selected",
-    "sizes": "frontier vertices with another number of neighbors than earlier edges and the fanout allow",
-    "repeats": "edges selected twice without replacement",
-    "latest": "frontier vertices with others than the last neighbors, or all, in the order of time",
-}
-
-
-class Selections(NamedTuple):
-    """Vertices that have selected neighbors, and the edges that each has, in order.
-
-    ``size``: neighbors asked for, -1 for all. ``number``: that by which some are kept for the statistics, one in
-    ``every``. ``owner`` [edges]: the place of each edge's vertex, ascending.
-    """
-
-    vertex: np.ndarray
-    now: np.ndarray
-    size: np.ndarray
-    depth: np.ndarray
-    number: np.ndarray
-    every: int
-    owner: np.ndarray
-    target: np.ndarray
-    time: np.ndarray
-
-
-def one_of(subject: Subject, entries: int, instances: int) -> int:
-    """One of how many vertices the statistics use, of a sample whose group of so many ``instances`` has ``entries``."""
-    return max(1, -(-subject.samples.instances * entries // (ENTRIES * max(instances, 1))))
 
 
 def rule_of(algorithm: Any) -> Rule:
@@ -60,23 +26,29 @@ def rule_of(algorithm: Any) -> Rule:
     return Rule(True, algorithm.time_order == "strict", window or 0, window is not None, 0, False, 0, True)
 
 
-class InTime:
-    """The selections of a sample, group after group, and their faults."""
+class InTime(Neighbors):
+    """Neighbors that are selected from the part of a row that is early enough: all its edges are equally likely, and a
+    label is the place of the first of equal edges in its row.
+    """
+
+    columns = ("v", "low", "high")
+    said: ClassVar[dict[str, str]] = {
+        "edges": "edges that are not in the graph at their time",
+        "order": "edges at a time that may not be selected",
+        "sizes": "frontier vertices with another number of neighbors than earlier edges and the fanout allow",
+        "repeats": "edges selected twice without replacement",
+        "latest": "frontier vertices with others than the last neighbors, or all, in the order of time",
+    }
 
     def __init__(self, subject: Subject) -> None:
-        self.subject, self.algorithm = subject, subject.traversal
-        a: Any = self.algorithm
-        self.rows, self.rule = TimeRows.of(subject.view), rule_of(a)
-        self.replace, self.latest = bool(a.replace), a.time_strategy == "last"
-        self.wrong = dict.fromkeys(SAID, 0)
-        self.kept: list[tuple[np.ndarray, ...]] = []
+        super().__init__(subject)
+        a: Any = subject.traversal
+        self.rows, self.rule, self.latest = TimeRows.of(subject.view), rule_of(a), a.time_strategy == "last"
 
     def expected(self, vertex: np.ndarray, now: np.ndarray, size: int | np.ndarray) -> np.ndarray:
         """The number of neighbors that each vertex selects, by the edges that it has then."""
         low, high = self._ranges(vertex, now)
-        count, asked = high - low, np.broadcast_to(size, vertex.shape)
-        limited = np.where(count > 0, asked, 0) if self.replace else np.minimum(asked, count)
-        return np.where(asked < 0, count, limited)
+        return self.limited(high - low, np.broadcast_to(size, vertex.shape))
 
     def _ranges(self, vertex: np.ndarray, now: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         low, high = np.empty(vertex.size, np.int64), np.empty(vertex.size, np.int64)
@@ -84,9 +56,8 @@ class InTime:
         return low, high
 
     def add(self, s: Selections) -> None:
-        """Check the selections of a group, and keep some of them for the statistics."""
         low, high = self._ranges(s.vertex, s.now)
-        asked, begin = self.expected(s.vertex, s.now, s.size), np.searchsorted(s.owner, np.arange(s.vertex.size + 1))
+        asked, begin = self.limited(high - low, s.size), s.begin
         found = np.diff(begin)
         self.wrong["sizes"] += int((found != asked).sum())
         places, faults = np.empty(s.owner.size, np.int64), np.zeros(2, np.int64)
@@ -98,73 +69,40 @@ class InTime:
             self.wrong["repeats"] += self._repeats(s, places)
         sure = (found == asked) & (found > 0) & (self.latest | ((found == high - low) & (not self.replace)))
         self.wrong["latest"] += int(not_the_last(self.rows, s.vertex, begin, sure, high, places))
-        drawn = (found == asked) & (found > 0) & ~sure
-        self._keep(s, low, high, begin, drawn, places)
+        self.keep(s, np.column_stack([s.vertex, low, high]), places, (found == asked) & (found > 0) & ~sure)
 
     def _repeats(self, s: Selections, places: np.ndarray) -> int:
         """Number of selections of an edge beyond the number of its equals."""
         order = np.lexsort((places, s.owner))
-        pair = np.column_stack([s.owner, places])[order]
-        pair = pair[pair[:, 1] >= 0]
-        fresh = np.flatnonzero(np.r_[True, (pair[1:] != pair[:-1]).any(axis=1)]) if len(pair) else np.zeros(0, int)
-        times = np.diff(np.append(fresh, len(pair)))
-        twice = fresh[times > 1]
-        many = equals(self.rows, s.vertex[pair[twice, 0]], pair[twice, 1])
+        order = order[places[order] >= 0]
+        owner, place = s.owner[order], places[order]
+        first, times = runs(owner, place)
+        twice = first[times > 1]
+        many = equals(self.rows, s.vertex[owner[twice]], place[twice])
         return int(np.maximum(times[times > 1] - many, 0).sum())
 
-    def _keep(
-        self, s: Selections, low: np.ndarray, high: np.ndarray, begin: np.ndarray, drawn: np.ndarray, places: np.ndarray
-    ) -> None:
-        """Keep the choices of some of the vertices that have ``drawn`` any."""
-        here = np.flatnonzero(drawn & one_in(s.every, s.number))
-        if not here.size:
-            return
-        found = begin[here + 1] - begin[here]
-        cells = begin[here][:, None] + np.arange(found.max())
-        there = np.arange(found.max()) < found[:, None]
-        chosen = np.where(there, places[np.where(there, cells, 0)], NONE)
-        self.kept.append((np.column_stack([s.vertex, low, high])[here], chosen, s.depth[here]))
+    def why_none(self) -> str:
+        return "the last ones are sure" if self.latest else "each vertex selects all of its earlier edges or none"
 
-    def judge(self, checks: Checks) -> None:
-        for name, faults in self.wrong.items():
-            checks.count(name, faults, SAID[name])
-        if not self.kept:
-            why = "the last ones are sure" if self.latest else "each vertex selects all of its earlier edges or none"
-            checks.not_tested("neighbors", f"no neighbor was drawn by chance: {why}")
-            return
-        picks = max(kept[1].shape[1] for kept in self.kept)
-        situations, depth = (np.concatenate([kept[k] for kept in self.kept]) for k in (0, 2))
-        padded = (np.pad(one, ((0, 0), (0, picks - one.shape[1])), constant_values=NONE) for _, one, _ in self.kept)
-        (self._one_by_one if self.replace else self._as_sets)(checks, situations, np.concatenate(list(padded)), depth)
+    def counts(self, situation: np.ndarray) -> np.ndarray:
+        return situation[:, 2] - situation[:, 1]
 
-    def _one_by_one(self, checks: Checks, situations: np.ndarray, chosen: np.ndarray, depth: np.ndarray) -> None:
-        subject = self.subject
-        row, pick = in_turn(chosen >= 0)
-        laws = Laws(self._law, lambda rows: rows[:, 2] - rows[:, 1] + 1, subject.budget)
-        choices = Choices(situations[row], chosen[row, pick], ("v", "low", "high"), depth[row])
-        statistics(checks, choices, laws, subject.degree, "neighbors")
+    def laws(self) -> Laws:
+        return Laws(self._law, lambda rows: self.counts(rows) + 1, self.subject.budget)
 
     def _law(self, v: int, low: int, high: int) -> dict[int, float]:
-        """The chance of each place to be drawn, of equal edges the first: all edges of a range are equally likely."""
         law: dict[int, float] = {}
-        for place in self._firsts(v, low, high).tolist():
+        for place in self._labels(v, low, high):
             law[place] = law.get(place, 0.0) + 1.0 / (high - low)
         return law
 
-    def _firsts(self, v: int, low: int, high: int) -> np.ndarray:
-        return first_equals(self.rows, np.full(high - low, v), np.arange(low, high))
+    def _labels(self, v: int, low: int, high: int) -> list[int]:
+        return first_equals(self.rows, np.full(high - low, v), np.arange(low, high)).tolist()
 
-    def _as_sets(self, checks: Checks, situations: np.ndarray, chosen: np.ndarray, depth: np.ndarray) -> None:
-        sets = Choices(np.column_stack([situations, (chosen >= 0).sum(axis=1)]), chosen)
-        rows, counts, start, order = sets.grouped
-
-        def pool(number: int) -> Pool:
-            v, low, high, found = rows[number].tolist()
-            here = order[start[number] : start[number] + counts[number]]
-            biases = [(place, 1.0) for place in self._firsts(v, low, high).tolist()]
-            return Pool(f"v = {v}, {high - low} earlier edges", biases, chosen[here, :found], here)
-
-        add_sets(checks, set_tests(sets, rows[:, 2] - rows[:, 1], pool, self.subject.budget // 2))
+    def pool(self, situation: list[int], picks: np.ndarray, numbers: np.ndarray) -> Pool:
+        v, low, high = situation
+        biases = [(place, 1.0) for place in self._labels(v, low, high)]
+        return Pool(f"v = {v}, {high - low} earlier edges", biases, picks, numbers)
 
 
 @njit(nogil=True)
@@ -385,8 +323,8 @@ class Together:
         raise NotImplementedError
 
     def judge(self, checks: Checks) -> None:
-        checks.count("edges", self.wrong["edges"], SAID["edges"])
-        checks.count("order", self.wrong["order"], SAID["order"])
+        checks.count("edges", self.wrong["edges"], InTime.said["edges"])
+        checks.count("order", self.wrong["order"], InTime.said["order"])
         checks.count("depths", self.wrong["depths"], DEPTHS)
 
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from csaw.engine.api.law import of_largest
 from csaw.engine.verify.checks import Checks, Subject, statistics
+from csaw.engine.verify.selections import add_sets
 from csaw.engine.verify.sets import Pool, set_tests
 from csaw.engine.verify.statistics import Choices
 from csaw.engine.verify.tables import Laws
-from csaw.engine.verify.trees import add_sets
 
 Biases = list[tuple[int, float]]
 

@@ -20,10 +20,10 @@ from csaw.engine.verify.induced import verify_met
 from csaw.engine.verify.kernels import first_edge, pool_sizes, replay
 from csaw.engine.verify.layers import verify_layers
 from csaw.engine.verify.pooled import pooled_test
+from csaw.engine.verify.selections import copies, unexplained
 from csaw.engine.verify.shared_draws import verify_shared_draws
 from csaw.engine.verify.statistics import BINS, Choices, even, evenly, normal_sum
 from csaw.engine.verify.tables import Laws
-from csaw.engine.verify.trees import copies, unexplained
 from csaw.partition.base.stages import stage
 
 # Checks of multidimensional walks: edges start where walkers stand, and the choices of walker

@@ -19,7 +19,7 @@ from csaw.engine.verify.checks import Check, Checks, Subject
 from csaw.engine.verify.course import BASES, JOINED, VERTICES
 from csaw.engine.verify.groups import count, edges_left_out, groups
 from csaw.engine.verify.induced import Met, met_keys
-from csaw.engine.verify.trees import copies
+from csaw.engine.verify.selections import copies
 from csaw.partition.base.parallel import go_on
 from csaw.partition.base.stages import stage, tell
 from csaw.partition.graph.store import GraphStore

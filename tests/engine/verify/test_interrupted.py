@@ -108,8 +108,8 @@ MOMENTS = [  # functions that are called at all parts of a verification, by the 
     ("walks", "csaw.engine.verify.walks.single_choices"),
     ("walks", "csaw.engine.verify.checks.class_tests"),
     ("walks", "csaw.engine.verify.checks.pooled_test"),
-    ("hops", "csaw.engine.verify.trees.multiplicity"),
-    ("hops", "csaw.engine.verify.trees.set_tests"),
+    ("hops", "csaw.engine.verify.selections.multiplicity"),
+    ("hops", "csaw.engine.verify.selections.set_tests"),
     ("subgraphs", "csaw.engine.verify.subgraphs.pool_sizes"),
     ("subgraphs", "csaw.engine.verify.entries.edge_biases"),
     ("batches", "csaw.engine.verify.batches._wrong_edges"),
@@ -159,11 +159,11 @@ def test_a_graph_is_left_at_once(stores, monkeypatch, block):
 
 WAITING = """
 import os, signal, sys, threading, time
-import csaw.engine.verify.trees as trees
+import csaw.engine.verify.selections as selections
 def waits(*_):
     os.kill(os.getpid(), signal.SIGINT)
     time.sleep({0})
-trees.multiplicity = waits
+selections.multiplicity = waits
 """
 PROCESSES = {
     "command": "import runpy\nsys.argv[1:] = ['verify', sys.argv[1]]\nrunpy.run_module('csaw.cli', None, '__main__')",
