@@ -10,10 +10,10 @@ from csaw.partition.base.kernel_tools import GAMMA, empty, mixed, place_between,
 from csaw.partition.base.read_only import thawed
 
 
-@njit(parallel=True)
+@njit(nogil=True)  # on one thread: it is often called for a few edges, where waking threads took most of the time
 def first_edge(indptr, indices, src, dst, out):
     """Number of the first stored edge from each src to its dst or, where there is none, of the next edge of the row."""
-    for i in prange(src.size):
+    for i in range(src.size):
         low, high = indptr[src[i]], indptr[src[i] + 1]
         while low < high:
             middle = (low + high) >> 1

@@ -12,7 +12,7 @@ from csaw.engine.schedule import specialization
 from csaw.engine.sources.given_sources import SourceTimes
 from csaw.engine.sources.sources import Sources
 from csaw.engine.stores.verify import verify
-from csaw.engine.verify import neighbors_in_time
+from csaw.engine.verify import selections
 
 RNG = np.random.default_rng(4)
 SOURCES = {"ids": RNG.integers(0, 40, 300), "time": RNG.integers(-70, 70, 300)}
@@ -173,7 +173,7 @@ def test_nodes_that_draw_alike_are_found_in_some_of_the_nodes_of_mini_batches(tm
     right, planted, options = OF_KERNELS["vertices of an instance draw alike"]
     plant(monkeypatch, "neighbors_in_time.py", right, planted)
     drawn(store, tmp_path / "s.zarr", "minibatch", epochs=100, seeds_per_batch=2, fanout=(3, 2), **options)
-    monkeypatch.setattr(neighbors_in_time, "ENTRIES", 3000)  # fewer nodes than mini-batches
+    monkeypatch.setattr(selections, "ENTRIES", 3000)  # fewer nodes than mini-batches
     assert "neighbors, independence" in wrong(tmp_path / "s.zarr")
 
 
