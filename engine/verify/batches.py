@@ -15,11 +15,10 @@ from csaw.engine.sources.seeds import DrawnSeeds, SeedOrder, norms_of, order_of
 from csaw.engine.sources.sources import digest_of
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.course import passed
-from csaw.engine.verify.layouts_in_time import SeedTimes
+from csaw.engine.verify.layouts_in_time import SeedTimes, Shown
 from csaw.engine.verify.neighbors_in_time import InTime
 from csaw.engine.verify.selections import OfRows, Selections, one_of, situations
-from csaw.engine.verify.statistics import Choices, Result, normal_sum
-from csaw.engine.verify.tables import Laws
+from csaw.engine.verify.statistics import Choices, Laws, Result, normal_sum
 from csaw.engine.verify.walks import one_in
 
 # Checks of seeds that are drawn by the norms of their vertices: their chances, how often each is drawn, how many a
@@ -275,36 +274,6 @@ SAID = {
 }
 
 
-class Labels:
-    """The label at each position of the list of sources, as far as seeds have shown it, and the number of seeds with
-    another one than a seed before.
-    """
-
-    def __init__(self, asked: str, listed: int) -> None:
-        self.asked, self.label, self.wrong = asked, np.full(listed, np.nan), 0
-
-    @classmethod
-    def of(cls, subject: Subject, listed: int) -> "Labels | None":
-        """Make the labels to check; None where neither the request nor the store has any."""
-        asked = subject.asked.labels
-        return None if not asked and LABELS not in subject.samples else cls(asked, listed)
-
-    def add(self, arrays: dict[str, np.ndarray]) -> None:
-        """Compare the labels of a group's seeds with those of seeds at the same positions."""
-        if LABELS not in arrays:
-            self.wrong += arrays["input_id"].size
-            return
-        inside = (arrays["input_id"] >= 0) & (arrays["input_id"] < self.label.size)
-        position, label = arrays["input_id"][inside], arrays[LABELS][inside]
-        new = np.isnan(self.label[position])
-        self.label[position[new]] = label[new]
-        self.wrong += int((~inside).sum() + (self.label[position] != label).sum())
-
-    def judged(self) -> int:
-        """The number of wrong labels, with 1 more if all are known and are not those that were asked for."""
-        return self.wrong + int(not np.isnan(self.label).any() and digest_of(self.label) != self.asked)
-
-
 def verify_batches(subject: Subject, checks: Checks) -> None:
     """Check mini-batches node by node and edge by edge, the order of their seeds, and the law of what each node
     selected.
@@ -316,13 +285,16 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
     draws = SeedDraws(subject) if algorithm.draws_seeds else None
     order = _order(subject, algorithm, listed)
     source = np.full(listed, NONE, np.int64)  # the vertex at each position of the list, as far as seeds have shown it
-    labels = Labels.of(subject, listed)
+    has_labels = subject.asked.labels or LABELS in subject.samples
+    labels = Shown(subject.asked.labels, listed, np.float64) if has_labels else None
     choices = BatchChoices(subject) if algorithm.time_strategy is None else BatchesInTime(subject)
     for start, arrays in passed(subject.samples, watch=subject.watch):
         nodes = Nodes(subject, subject.samples.first + start, arrays)
         wrong["seeds"] += _wrong_seeds(subject, nodes, order, source)
-        if labels is not None:
-            labels.add(arrays)
+        if labels is not None and LABELS in arrays:
+            labels.add(nodes.input_id, arrays[LABELS])
+        elif labels is not None:
+            labels.wrong += nodes.input_id.size
         if nodes.vertex.min(initial=0) < 0:
             wrong["edges"] += int((nodes.vertex < 0).sum())
             continue
@@ -342,7 +314,7 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
     choices.judge(checks)
 
 
-def _judge_seeds(checks: Checks, labels: Labels | None, draws: SeedDraws | None) -> None:
+def _judge_seeds(checks: Checks, labels: Shown | None, draws: SeedDraws | None) -> None:
     """Add the checks of labels and of the chances of seeds, of samples that have some."""
     if labels is not None:
         checks.count("labels", labels.judged(), "labels of seeds other than those that were given")

@@ -19,8 +19,7 @@ from csaw.engine.verify.course import passed
 from csaw.engine.verify.forms import RowLaws, row_form
 from csaw.engine.verify.kernels import DenseIds, edge_weights, multiplicity
 from csaw.engine.verify.pooled import Pooled, pooled_test
-from csaw.engine.verify.statistics import Choices, Result, Situation, holm
-from csaw.engine.verify.tables import Law, Laws
+from csaw.engine.verify.statistics import Choices, Law, Laws, Result, Situation, holm
 from csaw.partition import Graph, GraphStore
 from csaw.partition.errors import StoreError
 

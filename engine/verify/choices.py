@@ -15,15 +15,17 @@ from csaw.engine.verify.kernels import count_choices, fill_slots, find_outcomes,
 from csaw.engine.verify.statistics import (
     LEAST_EXPECTED,
     Choices,
+    Laws,
+    LawTable,
     Result,
     Situation,
     bounded_sum,
     certain,
     fit_law,
     in_half,
+    joined,
     ranges,
 )
-from csaw.engine.verify.tables import Laws, LawTable, joined
 from csaw.partition.base.stages import tell
 
 # The share of choices that could come from another law, by scores of choices whose mean and variance follow from their

@@ -27,10 +27,8 @@ from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.groups import Group, update_of
 from csaw.engine.verify.kernels import arrivals
 from csaw.engine.verify.pooled import pooled_test
-from csaw.engine.verify.selections import weights_or_degrees
-from csaw.engine.verify.situations import Biases, Situations
-from csaw.engine.verify.statistics import Choices
-from csaw.engine.verify.tables import Laws
+from csaw.engine.verify.sets import Biases, Situations, weights_or_degrees
+from csaw.engine.verify.statistics import Choices, Laws
 from csaw.partition.base.parallel import go_on
 
 # The frontiers of a traversal with a pool: selected once more, in plain Python, at the same addresses, and compared

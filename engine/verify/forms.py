@@ -22,7 +22,7 @@ from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import NONE, Algorithm, Walk
 from csaw.engine.api.law import GraphView, plain_hook
 from csaw.engine.verify.course import in_order
-from csaw.engine.verify.tables import CHUNK, Law, Laws, LawTable
+from csaw.engine.verify.statistics import CHUNK, Law, Laws, LawTable
 from csaw.partition.base.compile import njit
 from csaw.partition.base.kernel_tools import empty, place_between, zeros
 

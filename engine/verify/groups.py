@@ -15,7 +15,7 @@ from csaw.engine.sources.seeds import order_of
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.course import EDGES, passed
 from csaw.engine.verify.kernels import pool_sizes
-from csaw.engine.verify.selections import copies, count_missing
+from csaw.engine.verify.selections import copies, count_missing, runs
 
 MOVED = "{} moved to one of some ranges of {}"
 
@@ -90,15 +90,12 @@ def count(checks: Checks, wrong: dict[str, int]) -> None:
 
 def repeats(subject: Subject, group: Group, times: np.ndarray) -> int:
     """Number of edges of a group beyond those that the graph has. ``times`` [edges]: how often each may be selected."""
-    order = np.lexsort((group.dst, group.depth, group.src_key))
-    table = np.column_stack([group.src_key, group.depth, group.dst])[order]
-    if not len(table):
-        return 0
-    fresh = np.concatenate([[True], (table[1:] != table[:-1]).any(axis=1)])
-    start = np.flatnonzero(fresh)
-    runs, first = np.diff(np.append(start, len(table))), order[start]
+    columns = group.dst, group.depth, group.src_key
+    order = np.lexsort(columns)
+    start, many = runs(*(column[order] for column in columns))
+    first = order[start]
     allowed = np.maximum(copies(subject, group.src[first], group.dst[first]), 1) * times[first]
-    return int(np.maximum(runs - allowed, 0).sum())
+    return int(np.maximum(many - allowed, 0).sum())
 
 
 def edges_left_out(subject: Subject, group: Group, keys: np.ndarray) -> int:

@@ -15,14 +15,15 @@ Arrays = dict[str, np.ndarray]
 
 
 class Shown:
-    """A number of each place of the list of sources, its vertex or its time, as far as a sample shows it.
+    """A number of each place of the list of sources, its vertex, time or label, as far as a sample shows it.
 
     ``wrong``: how many are others than shown before. ``asked``: the digest of all of them.
     """
 
-    def __init__(self, asked: str, listed: int) -> None:
+    def __init__(self, asked: str, listed: int, dtype: type = np.int64) -> None:
         self.asked, self.wrong = asked, 0
-        self.value, self.known = np.zeros(listed, np.int64), np.zeros(listed, bool)
+        self.value: np.ndarray = np.zeros(listed, dtype)
+        self.known = np.zeros(listed, bool)
 
     def add(self, places: np.ndarray, values: np.ndarray) -> None:
         inside = (places >= 0) & (places < self.value.size)

@@ -12,10 +12,9 @@ from csaw.engine.api.option import LARGEST
 from csaw.engine.samples.layouts.layout import OF_COPIES, SEED_TIME, TIME
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.selections import Neighbors, Selections, runs
-from csaw.engine.verify.sets import Pool
+from csaw.engine.verify.sets import Pool, Situations
 from csaw.engine.verify.shared_draws import PLACES, QUICKER, THRESHOLDS, judge_numbers, shown
-from csaw.engine.verify.situations import Situations
-from csaw.engine.verify.tables import Laws
+from csaw.engine.verify.statistics import Laws
 from csaw.engine.verify.time_laws import Rule, TimeRows, may_follow, place_of
 from csaw.partition.base.compile import njit
 

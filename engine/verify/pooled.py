@@ -10,8 +10,18 @@ import numpy as np
 from csaw.engine.verify.choices import BY_WEIGHT, FROM_ANOTHER, NAMED, Shares, repeats, scores, sums_of
 from csaw.engine.verify.course import in_order
 from csaw.engine.verify.kernels import find_outcomes, likelier
-from csaw.engine.verify.statistics import BINS, Choices, Result, certain, even, first_met, in_blocks, in_half
-from csaw.engine.verify.tables import Laws, LawTable
+from csaw.engine.verify.statistics import (
+    BINS,
+    Choices,
+    Laws,
+    LawTable,
+    Result,
+    certain,
+    even,
+    first_met,
+    in_blocks,
+    in_half,
+)
 from csaw.partition.base.stages import tell
 
 SIDE = 8  # ranges for each of two places

@@ -12,10 +12,9 @@ from csaw.engine.api.law import edge_biases, edge_law, of_largest
 from csaw.engine.samples.layouts.layout import SEED_TIME
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.course import LAW, passed
-from csaw.engine.verify.kernels import edge_weights, multiplicity
-from csaw.engine.verify.sets import Pool, SetResults, set_tests
-from csaw.engine.verify.statistics import Choices
-from csaw.engine.verify.tables import Laws
+from csaw.engine.verify.kernels import multiplicity
+from csaw.engine.verify.sets import Pool, add_sets, set_tests, weights_or_degrees
+from csaw.engine.verify.statistics import Choices, Laws
 from csaw.engine.verify.walks import one_in
 from csaw.partition.base.stages import stage
 from csaw.partition.graph.edge_columns import NO_TIME
@@ -311,7 +310,7 @@ def hops_of(subject: Subject, arrays: dict[str, np.ndarray], first: int) -> Iter
             at["now"] = time
 
 
-# Edges of the graph, and the results of sets.
+# Edges of the graph.
 
 
 def copies(subject: Subject, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
@@ -346,20 +345,3 @@ def in_turn(there: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     row, pick = np.nonzero(there)
     order = np.lexsort(((row + pick) % 2, pick, row // 2))
     return row[order], pick[order]
-
-
-def weights_or_degrees(subject: Subject, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
-    """Weights of edges src -> dst, whether the run read them or not; where the first src is odd, and of a graph without
-    weights, the degrees of their ends.
-    """
-    if subject.graph.weights is None or (src.size > 0 and src[0] % 2):
-        return subject.degree[dst].astype(np.float64)
-    return edge_weights(subject.graph, src, dst)
-
-
-def add_sets(checks: Checks, results: SetResults, what: str = "neighbors") -> None:
-    """Add the checks of sets that were picked without replacement."""
-    few = f"too few sets of some of their pool's {'edges' if what == 'neighbors' else 'vertices'}, but not all"
-    checks.situations(what, results.contexts, "sets")
-    checks.results(f"{what}, pooled", results.pooled, "how often the likelier half of each pool is selected", few)
-    checks.results(f"{what}, independence", results.independence, "each set beside the next one", few)

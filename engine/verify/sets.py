@@ -6,16 +6,21 @@ pooled        number of picks of a set from the likelier half of its pool, all s
 independence  whether that number depends on the number of the set before
 """
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import comb
 
 import numpy as np
 
-from csaw.engine.api.law import inclusion_law
+from csaw.engine.api.law import inclusion_law, of_largest
+from csaw.engine.verify.checks import Checks, Subject, statistics
+from csaw.engine.verify.kernels import edge_weights
 from csaw.engine.verify.statistics import (
     MARGIN,
     Choices,
+    Laws,
     Result,
     Situation,
     certain,
@@ -182,3 +187,87 @@ def inclusion(positive: list[tuple[int, float]], picks: int) -> dict[int, float]
         absent = {m: comb(size - m, picks) / comb(size, picks) for m in set(copies.tolist())}
         return {v: 1.0 - absent[m] for v, m in zip(vertices.tolist(), copies.tolist(), strict=True)}
     return inclusion_law(positive, picks) if size <= 64 else None
+
+
+def weights_or_degrees(subject: Subject, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
+    """Weights of edges src -> dst, whether the run read them or not; where the first src is odd, and of a graph without
+    weights, the degrees of their ends.
+    """
+    if subject.graph.weights is None or (src.size > 0 and src[0] % 2):
+        return subject.degree[dst].astype(np.float64)
+    return edge_weights(subject.graph, src, dst)
+
+
+def add_sets(checks: Checks, results: SetResults, what: str = "neighbors") -> None:
+    """Add the checks of sets that were picked without replacement."""
+    few = f"too few sets of some of their pool's {'edges' if what == 'neighbors' else 'vertices'}, but not all"
+    checks.situations(what, results.contexts, "sets")
+    checks.results(f"{what}, pooled", results.pooled, "how often the likelier half of each pool is selected", few)
+    checks.results(f"{what}, independence", results.independence, "each set beside the next one", few)
+
+
+# Situations in which something was selected from a pool, with what was selected, and the tests of that.
+
+Biases = list[tuple[int, float]]
+
+
+class Situations:
+    """Selections from pools of vertices or edges; those of as many from equal pools are in the same situation.
+
+    ``what``: the word of checks for what is selected.
+    """
+
+    def __init__(self, subject: Subject, what: str) -> None:
+        self.subject, self.algorithm, self.what = subject, subject.traversal, what
+        self.known: dict[tuple, int] = {}
+        self.pools: list[tuple[tuple[int, ...], Biases]] = []  # vertices and possible outcomes of each situation
+        self.drawn: list[int] = []  # the situation of each selection
+        self.picks: list[list[int]] = []
+
+    def note_pool(self, vertices: tuple[int, ...], possible: Biases, picks: list[int]) -> None:
+        """Note that of ``possible`` outcomes, with their biases, ``picks`` were selected.
+
+        ``vertices``: those that select, or are selected.
+        """
+        key = (*vertices, -1, *possible, len(picks))
+        if key not in self.known:
+            self.known[key] = len(self.pools)
+            self.pools.append((vertices, possible))
+        self.drawn.append(self.known[key])
+        self.picks.append(picks)
+
+    def beside(self, vertices: tuple[int, ...], possible: Biases) -> np.ndarray:
+        """Other numbers of possible outcomes, float64: see Pool.beside."""
+        return -np.array([label for label, _ in possible], np.float64)
+
+    def sets(self, checks: Checks) -> None:
+        """Test picks without replacement."""
+        drawn = np.array(self.drawn)
+        sets = Choices(drawn[:, None], drawn)
+        _, counts, start, order = sets.grouped
+
+        def pool(number: int) -> Pool:
+            here = order[start[number] : start[number] + counts[number]]
+            vertices, possible = self.pools[number]
+            picks = np.array([self.picks[i] for i in here], np.int64).reshape(here.size, -1)
+            name = f"v = {', '.join(map(str, vertices))}"
+            return Pool(name, of_largest(possible), picks, here, partial(self.beside, vertices, possible))
+
+        sizes = np.array([len(possible) for _, possible in self.pools])
+        add_sets(checks, set_tests(sets, sizes, pool, self.subject.budget // 2), self.what)
+
+    def one_by_one(self, checks: Checks) -> None:
+        """Test picks with replacement, in the order in which they were drawn."""
+        situations = np.repeat(self.drawn, [len(picks) for picks in self.picks])[:, None]
+
+        def law(number: int) -> dict[int, float]:
+            chances: dict[int, float] = defaultdict(float)
+            for label, bias in of_largest(self.pools[number][1]):
+                chances[label] += bias
+            total = sum(chances.values())
+            return {label: chance / total for label, chance in chances.items()}
+
+        sizes = np.array([len(possible) for _, possible in self.pools])
+        laws = Laws(law, lambda rows: sizes[rows[:, 0]], self.subject.budget)
+        chosen = np.array([v for picks in self.picks for v in picks], np.int64)
+        statistics(checks, Choices(situations, chosen, ("pool",)), laws, sizes, self.what)

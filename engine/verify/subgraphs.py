@@ -22,8 +22,7 @@ from csaw.engine.verify.layers import verify_layers
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.selections import copies, unexplained
 from csaw.engine.verify.shared_draws import verify_shared_draws
-from csaw.engine.verify.statistics import BINS, Choices, even, evenly, normal_sum
-from csaw.engine.verify.tables import Laws
+from csaw.engine.verify.statistics import BINS, Choices, Laws, even, evenly, normal_sum
 from csaw.partition.base.stages import stage
 
 # Checks of multidimensional walks: edges start where walkers stand, and the choices of walker

@@ -18,8 +18,7 @@ from csaw.engine.verify.choices import Counter
 from csaw.engine.verify.course import CHOICES, EDGES, TRANSITIONS, in_order
 from csaw.engine.verify.forms import RowLaws
 from csaw.engine.verify.kernels import check_walks
-from csaw.engine.verify.statistics import Choices, fit_law, ranges
-from csaw.engine.verify.tables import Laws
+from csaw.engine.verify.statistics import Choices, Laws, fit_law, ranges
 from csaw.partition.base.parallel import go_on, heeding
 from csaw.partition.base.stages import stage, unseen
 

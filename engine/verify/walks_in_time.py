@@ -14,8 +14,7 @@ from csaw.engine.draws.random import uniform_vertices
 from csaw.engine.samples.layouts import Arrays
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.course import EDGES, TRANSITIONS
-from csaw.engine.verify.statistics import Choices
-from csaw.engine.verify.tables import Laws
+from csaw.engine.verify.statistics import Choices, Laws
 from csaw.engine.verify.time_laws import Rule, StartLaw, TimeLaws, TimeRows, follow, standing
 from csaw.engine.verify.walks import STEPS_KEPT, WalkTables, one_in
 from csaw.partition.base.parallel import go_on

@@ -48,6 +48,8 @@ def interruptible(work: Callable[[], Result]) -> Result:
     thread = threading.Thread(target=copy_context().run, args=(do,), name=NAME, daemon=True)
     thread.start()
     try:
+        while not wait((coming,), PATIENCE).done:
+            pass  # a signal that another thread took is heard when this one wakes up
         return coming.result()
     except BaseException:
         left.set()

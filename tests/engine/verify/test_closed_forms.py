@@ -8,7 +8,7 @@ from csaw.engine.algorithm import Walk
 from csaw.engine.api import registry
 from csaw.engine.api.law import GraphView, edge_law, next_law
 from csaw.engine.verify.forms import RowLaws, row_form
-from csaw.engine.verify.tables import Laws
+from csaw.engine.verify.statistics import Laws
 
 KNOWN = {
     "deepwalk": ("deepwalk", {}, None),

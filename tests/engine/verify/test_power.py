@@ -17,8 +17,7 @@ from csaw.engine.stores.verify import verify
 from csaw.engine.verify import walks
 from csaw.engine.verify.choices import Counter
 from csaw.engine.verify.pooled import pooled_test
-from csaw.engine.verify.statistics import Choices, bounded_sum
-from csaw.engine.verify.tables import Laws, joined
+from csaw.engine.verify.statistics import Choices, Laws, bounded_sum, joined
 
 FIVE_VERTICES = [(0, 1, 1), (1, 2, 1), (0, 2, 1), (1, 3, 1), (1, 4, 1)]
 LAW = {0: 0.5, 1: 0.3, 2: 0.15, 3: 0.05}

@@ -23,8 +23,7 @@ from csaw.engine.stores.verify import verify
 from csaw.engine.verify.kernels import DenseIds
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.sets import half_law
-from csaw.engine.verify.statistics import Choices, chi_square, fit
-from csaw.engine.verify.tables import Laws
+from csaw.engine.verify.statistics import Choices, Laws, chi_square, fit
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.arrays.nodes import digest, write_group
 from csaw.partition.errors import StoreError
