@@ -20,10 +20,9 @@ from csaw.engine.cpu.kernels.by_time import (
     LEAST,
     find_candidates,
 )
-from csaw.engine.cpu.kernels.constants import EVENTS, REPLACE
+from csaw.engine.cpu.kernels.constants import EVENTS
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
-from csaw.engine.cpu.kernels.neighbors_in_time import find_timed_edges, note_edges, pick_in_time
-from csaw.engine.draws.random import SHIFT, below, philox
+from csaw.engine.cpu.kernels.neighbors_in_time import draw_places, find_timed_edges, note_edges, pick_in_time
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_tools import empty, full
 
@@ -71,32 +70,9 @@ def hop(begin, end, graph, seed, first, width, slot, size, parent, child, counts
 @inner
 def choose(seed, first, width, slot, size, cell, row, degree, spots, base):
     """Write the edge positions of one parent's picks from spots[base] on; returns their number."""
-    if degree == 0 or (not REPLACE and degree <= size):
-        for k in range(degree):
-            spots[base + k] = row + k
-        return degree
     local = cell // width
     instance, at = uint64(first + local), uint64(slot + cell - local * width)
-    for pair in range((size + 1) >> 1):
-        w0, w1, w2, w3 = philox(seed, instance, at, uint64(pair))
-        k = 2 * pair
-        spots[base + k] = row + pick((w0 << SHIFT) | w1, row, degree, size, spots, base, k)
-        if k + 1 < size:
-            spots[base + k + 1] = row + pick((w2 << SHIFT) | w3, row, degree, size, spots, base, k + 1)
-    return size
-
-
-@inner(forceinline=True)
-def pick(word, row, degree, size, spots, base, k):
-    """Position of pick k within the row: independent, or distinct by Floyd's method (Bentley, CACM 30(9), 1987)."""
-    if REPLACE:
-        return int64(below(word, uint64(degree)))
-    top = degree - size + k
-    value = int64(below(word, uint64(top + 1)))
-    for earlier in range(k):
-        if spots[base + earlier] == row + value:
-            return top
-    return value
+    return draw_places(seed, instance, at, row, row + degree, size, spots[base : base + size])
 
 
 # Neighbor samples in time in tables, as in hops.py: a cell depends on its parent and the time that this knows.

@@ -40,7 +40,8 @@ from csaw.partition.base.kernel_tools import full
 def draw_places(seed, instance, slot, low, high, k, places):
     """Fill ``places`` with those of k edges of the range from ``low`` up to ``high``; returns their number.
 
-    All of a range that has no more, and the last ones, are in the order of time; others in the order of their draws.
+    A whole row is a range, too. All of a range that has no more, and the last ones, are in its order; others in the
+    order of their draws.
     """
     count = high - low
     if REPLACE and count <= 0:
