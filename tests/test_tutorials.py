@@ -72,7 +72,7 @@ def test_a_tutorial_runs_and_is_as_accurate_as_it_says(tmp_path, name):
     print(done.stdout)
 
 
-def test_the_loaders_of_the_readme_run(tmp_path, monkeypatch, capsys):
+def test_the_loaders_of_the_guide_run(tmp_path, monkeypatch, capsys):
     torch = need_package("torch")
     pyg = need_package("torch_geometric")
     monkeypatch.chdir(tmp_path)
@@ -81,10 +81,8 @@ def test_the_loaders_of_the_readme_run(tmp_path, monkeypatch, capsys):
     data = pyg.data.Data(x=torch.ones(200, 3), y=torch.arange(200), edge_index=torch.randint(200, (2, 900)))
     data.train_mask, seeds = torch.arange(200) < 150, []
     here = {"data": data, "train": lambda x, edge_index, y: seeds.extend(y.tolist())}
-    readme = (ROOT / "README.md").read_text()
-    blocks = [
-        block for block in re.findall(r"```python\n(.*?)```", readme, re.DOTALL) if "csaw.engine.loaders" in block
-    ]
+    guide = (ROOT / "docs" / "guides" / "loaders.md").read_text()
+    blocks = [block for block in re.findall(r"```python\n(.*?)```", guide, re.DOTALL) if "csaw.engine.loaders" in block]
     assert len(blocks) == 2
     for block in blocks:
         exec(block, here)  # noqa: S102
@@ -116,6 +114,12 @@ def test_the_script_of_skip_grams_tells_two_cliques_apart(tmp_path, monkeypatch)
 @pytest.mark.parametrize("name", TUTORIALS)
 def test_every_block_of_a_tutorial_is_code(name):
     compile(script_of((ROOT / "docs" / "tutorials" / f"{name}.md").read_text()), name, "exec")
+
+
+def test_the_example_of_the_readme_runs(capsys):
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    exec(block, {})  # noqa: S102
+    assert len(capsys.readouterr().out.splitlines()) == 3
 
 
 def test_the_guide_to_python_runs(tmp_path, monkeypatch, capsys):

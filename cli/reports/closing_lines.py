@@ -2,6 +2,7 @@
 comes next.
 """
 
+import os
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -19,9 +20,19 @@ COUNTED = "each adds 1 to the weight of its edge"
 LONG = 0.2  # seconds of compiling that are worth a remark
 
 
-def next_is(*words: str) -> str:
-    """The line with the command that usually comes next."""
-    return f"Next: csaw {' '.join(map(quote, words))}"
+def next_is(command: str, *words: str) -> str:
+    """The line with the command that usually comes next, as a shell takes it."""
+    return f"Next: csaw {' '.join([command, *map(_typed, words)])}"
+
+
+def _typed(word: str) -> str:
+    """A word as a shell takes it: with escapes for bytes that are no text; a path is not taken for an option."""
+    if not word.isprintable():
+        escaped = "".join(
+            f"\\x{byte:02x}" if not 32 <= byte < 127 or byte in b"'\\" else chr(byte) for byte in os.fsencode(word)
+        )
+        return f"$'{escaped}'"
+    return quote(f"./{word}" if word[:1] == "-" and word[1:2] not in ("", "-") else word)
 
 
 def report_run(results: Facts, place: str, as_json: bool, as_undirected: str = "") -> None:

@@ -71,14 +71,13 @@ def _membership(shape: Shape, budget: int) -> tuple[str, int]:
     Hash tables of rows serve walks by rejection of so many steps that building them pays. ``budget``: bytes that are
     left beside the graph.
     """
-    store, needs = shape.store, shape.needs
-    if not needs.second_order or (shape.by_steps and isinstance(shape.algorithm, Traversal)):
+    store, needs, walks = shape.store, shape.needs, not isinstance(shape.algorithm, Traversal)
+    if not needs.second_order or (shape.by_steps and not walks):
         return "search", 0
     size = answer_bytes(store, needs)
-    hashed = shape.request.select is Method.REJECTION and needs.edge.id == 4 and size["hash"] <= budget
-    many = shape.request.instances * planned_steps(shape.algorithm) >= HASHED_STEPS * store.edges
-    membership = "hash" if hashed and many else "filter"
-    return membership, size[membership]
+    hashed = walks and shape.request.select is Method.REJECTION and needs.edge.id == 4 and size["hash"] <= budget
+    pays = hashed and shape.request.instances * planned_steps(shape.algorithm) >= HASHED_STEPS * store.edges
+    return ("hash", size["hash"]) if pays else ("filter", size["filter"])
 
 
 def _events(shape: Shape, budget: int) -> int:

@@ -1,5 +1,6 @@
 """Samples without files: ``stream`` draws what ``sample`` would store, and hands it out batch by batch."""
 
+import os
 import weakref
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing
@@ -337,18 +338,17 @@ class Stream:
                     first = batch.first + batch.instances
                     self._look_at(batch)
                     yield batch
-                    if opened.closed:
+                    if opened.is_lost:
                         break
         except Exception as error:  # of threads that were ended, too
-            if not opened.closed:
+            if not opened.is_lost:
                 if isinstance(error, opened.losses):
                     self.close()
                     raise failure(error, f"stream(...).draw({first}, {last}) goes on where this ended") from error
                 raise
-        if opened.closed and first < last:
-            raise ClosedError(
-                f"{self!r} was closed while it was read; begin another loop over it, which loads the graph again"
-            )
+        if opened.is_lost and first < last:
+            why = "was closed while it was read" if opened.closed else "was read before this process was forked"
+            raise ClosedError(f"{self!r} {why}; begin another loop over it, which loads the graph again")
 
     def _look_at(self, batch: FinishedBatch) -> None:
         """Warn once if most walks of the first batch have met a dead end because edges were listed once."""
@@ -358,7 +358,7 @@ class Stream:
 
     def _open(self) -> "_Opened":
         with self._opening:  # several threads may draw
-            if self._opened is None:
+            if self._opened is None or self._opened.is_lost:
                 self._opened = _Opened(self.job, on_device=self._on_device)
                 weakref.finalize(self, aside, self._opened.close).atexit = False  # threads end before
             return self._opened
@@ -386,16 +386,22 @@ class _Opened:
     """
 
     def __init__(self, job: Job, *, on_device: bool) -> None:
-        self.finish, self.closed = _finisher(job, on_device=on_device), False
+        self.finish, self.closed, self.process = _finisher(job, on_device=on_device), False, os.getpid()
         with ExitStack() as stack:
             units = -(-job.plan.request.instances // job.plan.at_a_time)
             backends, self.losses = stack.enter_context(backends_of(job, units))
             self.devices = stack.enter_context(DeviceThreads(backends, job.sources))
             self.stack = stack.pop_all()
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether it was closed, or is a copy in a process that was forked, which has no threads."""
+        return self.closed or self.process != os.getpid()
+
     def close(self) -> None:
-        self.closed = True
-        self.stack.close()
+        if not self.is_lost:
+            self.closed = True
+            self.stack.close()
 
 
 def _drawn(finish: Finish, batches: Batches, first: int, last: int) -> list[FinishedBatch]:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from csaw.engine.api import hooks
+from csaw.engine.api.algorithm import NONE
 from csaw.engine.api.law import edge_biases, plain_hook
 from csaw.engine.api.option import LARGEST
 from csaw.engine.api.starts import sources_each
@@ -28,7 +29,7 @@ from csaw.engine.verify.groups import Group, update_of
 from csaw.engine.verify.kernels import arrivals
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.sets import Biases, Situations, weights_or_degrees
-from csaw.engine.verify.statistics import Choices, Laws
+from csaw.engine.verify.statistics import MARGIN, Choices, Laws, Result
 from csaw.partition.base.parallel import go_on
 
 # The frontiers of a traversal with a pool: selected once more, in plain Python, at the same addresses, and compared
@@ -226,7 +227,7 @@ class Entries(Situations):
         self.frontiers = frontiers
         single = sources_each(subject.algorithm) == 1
         self.judged = "prev" not in subject.columns and (single or "source" not in subject.columns)
-        self._possible = lru_cache(100_000)(self._row)
+        self._possible, self.meetings = lru_cache(100_000)(self._row), Meetings(subject.view.vertices)
         self.never = self.algorithm.geometric is not None and float(self.algorithm.geometric()) == 0.0
 
     def add(self, group: Any) -> None:
@@ -244,9 +245,8 @@ class Entries(Situations):
                     continue  # nothing is drawn, and no bias is asked for
                 looks = 1 + len(selected) if self.algorithm.unique else 1
                 share -= looks * sum(1 + self.subject.view.degree(v) for v in frontier)
-                self._note(
-                    frontier, visited, selected, {"depth": depth, "instance": group.start + i, "source": begun[0]}
-                )
+                source = begun[0] if begun else NONE
+                self._note(frontier, visited, selected, {"depth": depth, "instance": group.start + i, "source": source})
             if share < 0:
                 break
 
@@ -289,6 +289,8 @@ class Entries(Situations):
                 possible += [(base + dst, bias) for dst, bias in self._possible(v, *others) if dst not in visited]
                 picks += [base + dst for dst in selected.get(v, ())]
             self.note_pool(tuple(vertices), possible, picks)
+            if not (self.algorithm.replace or self.algorithm.unique):
+                self.meetings.add(possible, picks)
 
     def _row(self, v: int, *others: int) -> Biases:
         named: dict[str, Any] = dict(zip(self.subject.columns[1:], others, strict=True))
@@ -307,6 +309,7 @@ class Entries(Situations):
             self.one_by_one(checks)
         elif self.drawn:
             self.sets(checks)
+        self.meetings.judge(checks)
 
     def _numbers(self, checks: Checks, chance: float) -> None:
         """Check the number that each entry selected: successes before the first failure, at most the number of edges
@@ -325,6 +328,55 @@ class Entries(Situations):
         found = pooled_test(Choices(pools[:, None], selected, ("pool",)), laws)
         few = f"too few choices: {found.used:,} numbers of lit neighbors"
         checks.results("burning", found.places + found.independence, f"{found.used:,} numbers of lit neighbors", few)
+
+
+class Meetings:
+    """Selections without replacement in which two edges lead to one vertex: how many there are, and the least that are
+    expected.
+
+    The first two of the edges that are drawn do so with a chance that is a sum over the pool. No order of the edges is
+    needed: whatever else is drawn, two edges meet at least as often.
+    """
+
+    def __init__(self, vertices: int) -> None:
+        self.vertices, self.selections, self.met, self.least = vertices, 0, 0, 0.0
+
+    def add(self, possible: Biases, picks: list[int]) -> None:
+        """Add the picks from a pool of ``possible`` edges, labeled by the place of their src and their dst."""
+        ends = defaultdict[int, float](float)
+        for label, bias in possible if len(picks) > 1 else ():
+            ends[label % self.vertices] += bias
+        if len(ends) == len(possible):
+            return  # no two edges lead to one vertex, or fewer than two are drawn
+        total = sum(ends.values())
+        chances = ((bias, ends[label % self.vertices] - bias) for label, bias in possible)
+        again = sum(bias / total * max(beside, 0.0) / (total - bias) for bias, beside in chances if bias < total)
+        self.least += min(1.0, again)
+        self.selections += 1
+        self.met += len({label % self.vertices for label in picks}) < len(picks)
+
+    def judge(self, checks: Checks) -> None:
+        """Add the test, by Chernoff's bound of a sum of chances that are at least so large."""
+        least, met = self.least, self.met
+        if not self.selections:
+            return
+
+        def p_of(count: float) -> float:
+            return math.exp(min(0.0, count - least + (count * math.log(least / count) if count else 0.0)))
+
+        def smallest(level: float) -> float:
+            shares = np.linspace(0.0, 1.0, 101)  # left out, of all that are expected
+            left = least * (1.0 - shares)
+            found = [
+                share
+                for share, mean in zip(shares, left + MARGIN * np.sqrt(left), strict=True)
+                if mean < least and p_of(mean) <= level
+            ]
+            return found[0] if found else 2.0
+
+        result = Result(p_of(met) if met < least else 1.0, "second edges to a vertex left out", smallest)
+        details = f"{met:,} of {self.selections:,} selections meet a vertex twice, at least {least:.1f} expected"
+        checks.results("neighbors, met twice", [result], details)
 
 
 # Comparing depths that select different vertices with their law, draw by draw: each is by bias among the edges that

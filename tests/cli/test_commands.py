@@ -63,7 +63,9 @@ def within(*arguments, cwd):
     ids=["README", "guides"],
 )
 def test_every_command_of_a_page_runs(tmp_path, pages, run):
-    (tmp_path / "graph.txt.gz").write_bytes((ROOT / "datasets" / "example.txt.gz").read_bytes())
+    (tmp_path / "datasets").mkdir()
+    for file in ("graph.txt.gz", "datasets/example.txt.gz"):
+        (tmp_path / file).write_bytes((ROOT / "datasets" / "example.txt.gz").read_bytes())
     found = [each for page in pages.split() for each in commands((ROOT / page).read_text())]
     assert len(found) >= 8
     for line, output in found:

@@ -4,12 +4,15 @@ help.
 
 import json
 import logging
+import os
+import subprocess
 
 import pytest
 from click.testing import CliRunner
 
 import csaw
 from csaw.cli.main import cli
+from csaw.cli.reports.closing_lines import next_is
 
 
 @pytest.fixture
@@ -105,3 +108,13 @@ def test_verbose_prints_the_counters_too(run):
     assert "Selection of neighbors" in said or "rate of sampling" in said
     assert said.splitlines()[-1] == "Next: csaw verify s.zarr"
     assert "type of vertex ids" in run("partition", "g.txt", "h.zarr", "-v").stdout
+
+
+@pytest.mark.parametrize(
+    "place", ["-dash.zarr", "a b.zarr", "it's.zarr", b"bad\xff'\\.zarr", "line\nend.zarr", "é.zarr"]
+)
+def test_the_command_that_comes_next_names_a_place_as_a_shell_takes_it(place):
+    place = os.fsdecode(place)
+    words = next_is("verify", place).removeprefix("Next: csaw ")
+    said = subprocess.run(["bash", "-c", f"printf '%s\\0' {words}"], check=True, capture_output=True).stdout
+    assert said.split(b"\0")[:-1] in ([b"verify", os.fsencode(place)], [b"verify", b"./" + os.fsencode(place)])

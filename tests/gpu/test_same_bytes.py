@@ -38,6 +38,24 @@ def test_the_gpu_draws_what_the_cpu_draws(tmp_path, algo, options, graph):
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", in_flight=few, **options))
 
 
+ASKING = [
+    ("neighbor", {"fanout": (3, 2)}),
+    ("neighbor", {"fanout": (3, 2), "replace": True}),
+    ("minibatch", {"fanout": (3, 2), "seeds_per_batch": 8}),
+    ("snowball", {"depth": 2, "neighbor_size": 2}),
+    ("forest-fire", {"depth": 2}),
+    ("layer", {"depth": 2, "neighbor_size": 3, "frontier_size": 4}),
+]
+
+
+@pytest.mark.parametrize(("algo", "options"), ASKING, ids=[f"{a}-{i}" for i, (a, _) in enumerate(ASKING)])
+def test_the_bias_of_a_traversal_asks_for_neighbors(tmp_path, algo, options):
+    store = random_store(tmp_path / "g.zarr", partitions=3)
+    options = {"seed": 3, "edge_bias": "2 if e.is_neighbor(e.prev, e.dst) else 1"} | options
+    expected = arrays_of(store, tmp_path / "s.zarr", algo, **options)
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, device="cuda", **options))
+
+
 IN_TURN = [
     ("deepwalk", {"num_walks": 3, "walk_length": 9}),
     ("ppr", {"num_walks": 2, "termination_prob": 0.2}),

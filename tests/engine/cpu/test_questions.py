@@ -7,6 +7,7 @@ import pytest
 from helpers.graphs import arrays_of, random_store, stored_arrays
 from helpers.invariance import assert_same
 
+import csaw
 from csaw.engine import execute, prepare
 
 CASES = [
@@ -87,3 +88,29 @@ def test_a_hook_that_asks_for_several_edges_gets_the_answer_to_each(tmp_path, di
         tmp_path / "s.zarr",
     )
     assert_same(expected, stored_arrays(tmp_path / "s.zarr"))
+
+
+ASKING = [
+    ("neighbor", {"fanout": (3, 2)}),
+    ("neighbor", {"fanout": (3, 2), "replace": True}),
+    ("minibatch", {"fanout": (3, 2), "seeds_per_batch": 8}),
+    ("snowball", {"depth": 2, "neighbor_size": 2}),
+    ("forest-fire", {"depth": 2}),
+    ("layer", {"depth": 2, "neighbor_size": 3, "frontier_size": 4}),
+    ("layer", {"depth": 2, "neighbor_size": 3, "unique": True}),
+]
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(("algo", "options"), ASKING, ids=[f"{a}-{i}" for i, (a, _) in enumerate(ASKING)])
+def test_the_bias_of_a_traversal_asks_for_neighbors(tmp_path, algo, options):
+    one, seven = (
+        random_store(tmp_path / f"g{parts}.zarr", vertices=120, edges=900, partitions=parts) for parts in (1, 7)
+    )
+    options = {"seed": 3, "edge_bias": "2 if e.is_neighbor(e.prev, e.dst) else 1"} | options
+    expected = arrays_of(one, tmp_path / "one.zarr", algo, **options)
+    assert csaw.verify(tmp_path / "one.zarr").ok
+    assert_same(expected, arrays_of(seven, tmp_path / "seven.zarr", algo, **options))
+    assert_same(expected, arrays_of(seven, tmp_path / "disk.zarr", algo, residency="disk", **options))
+    plain = arrays_of(one, tmp_path / "plain.zarr", algo, **options | {"edge_bias": "1"})
+    assert any(not np.array_equal(expected[name], plain[name]) for name in expected)

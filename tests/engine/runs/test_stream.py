@@ -3,6 +3,9 @@ nothing behind.
 """
 
 import gc
+import os
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures.thread import _global_shutdown_lock
@@ -204,6 +207,34 @@ def test_a_loop_over_a_stream_that_was_closed_says_so(store, residency, how):
     next(batches)
     with pytest.raises(ClosedError, match=r"csaw stream.* was closed while it was read; begin another loop"):
         CLOSED[how](drawn, batches)
+
+
+FORKED = """
+import os, sys
+import csaw
+drawn = csaw.stream(sys.argv[1], "deepwalk", walk_length=5, in_flight=20, device="cpu")
+loop = iter(drawn)
+first = next(loop).arrays()
+if (child := os.fork()) == 0:
+    try:
+        next(loop)
+    except csaw.CsawError as error:
+        print(error, flush=True)
+    drawn.close()
+    again = next(iter(drawn)).arrays()
+    print(all((first[name] == again[name]).all() for name in first), flush=True)
+    os._exit(0)
+print(os.waitpid(child, 0)[1], sum(batch.instances for batch in loop), flush=True)
+"""
+
+
+def test_a_stream_that_was_read_before_a_fork_begins_anew_in_the_child(store):
+    given = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    words = [sys.executable, "-c", FORKED, str(store.path)]
+    done = subprocess.run(words, check=False, capture_output=True, text=True, env=given, timeout=120)
+    refused, same, ended = done.stdout.splitlines()
+    assert "was read before this process was forked; begin another loop" in refused
+    assert (same, ended) == ("True", f"0 {store.vertices - 20}")
 
 
 def test_a_loop_that_has_all_batches_ends_whatever_is_closed(store):
