@@ -11,10 +11,11 @@ from pathlib import Path
 
 import click
 
+from csaw.cli.short_help import with_short_help
 from csaw.partition.base.numba_settings import refuse_settings
 from csaw.partition.base.parallel import NAME
 from csaw.partition.base.python_names import in_words
-from csaw.partition.base.quoting import printable, shown
+from csaw.partition.base.quoting import meant, printable, shown
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import CsawError
 
@@ -26,6 +27,13 @@ OUT_OF_MEMORY = (
 )
 LACKS_MEMORY = ("can't start new thread", "failed to map segment", "annot allocate memory")
 """What Python and the system say of threads and libraries for which there is no memory."""
+PURPOSES = {
+    "Draw": ("sample", "seal", "algorithms"),
+    "Inspect": ("info", "verify", "evaluate"),
+    "Data": ("partition", "export", "datasets"),
+    "Machine": ("bench", "completion"),
+}
+WHOLE = 500  # characters: more than any first sentence has
 PATIENCE = 0.7  # seconds for threads that end by themselves, once interrupted
 
 
@@ -45,11 +53,29 @@ class Lazy(click.Group):
         return sorted(module.name for module in pkgutil.iter_modules([str(COMMANDS)]))
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        return getattr(import_module(f"csaw.cli.commands.{name}"), name) if name in self.list_commands(ctx) else None
+        if name not in self.list_commands(ctx):
+            return None
+        return with_short_help(getattr(import_module(f"csaw.cli.commands.{name}"), name))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, but a command that there is not comes with the one that may be meant."""
+        name = args[0]
+        if not name.startswith("-") and self.get_command(ctx, name) is None:
+            raise click.UsageError(f"No such command {name!r}{meant(name, self.list_commands(ctx))}", ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands by what they are for, each with its first sentence."""
+        for purpose, names in PURPOSES.items():
+            with formatter.section(purpose):
+                found = ((name, self.get_command(ctx, name)) for name in names)
+                formatter.write_dl([(name, command.get_short_help_str(WHOLE)) for name, command in found if command])
 
 
-@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
-@click.version_option(VERSION, prog_name="csaw")
+@click.group(cls=Lazy, context_settings={"help_option_names": ["--help"], "show_default": True})
+@click.version_option(VERSION, "-V", "--version", prog_name="csaw")
 @click.option(
     "--man",
     is_flag=True,
@@ -70,6 +96,9 @@ def cli() -> None:
 
     logging.basicConfig(level=logging.INFO, format="csaw: %(message)s", handlers=[CurrentStderr()])
     logging.getLogger().setLevel(logging.INFO)  # --quiet raises it for one command
+
+
+with_short_help(cli)
 
 
 def _manual(ctx: click.Context) -> None:
@@ -93,7 +122,7 @@ def main() -> None:
         said = str(abort.__cause__ or abort.__context__ or "")
         _leave(f"interrupted{': ' + said if said else ''}")
     except click.ClickException as error:
-        error.show()
+        (_no_such_option(error) if isinstance(error, click.NoSuchOption) else error).show()
         sys.exit(error.exit_code)
     except CsawError as error:
         from csaw.datasets.resolve import remedy
@@ -115,6 +144,13 @@ def main() -> None:
         what = f"{error.strerror or error}{_where_room_is_needed(error)}"
         _fail(GONE if _is_folder_gone() else f"{shown(str(error.filename or 'input or output'))}: {what}", 1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _no_such_option(error: click.NoSuchOption) -> click.UsageError:
+    """The error with the option of csaw that is meant, in place of those whose spelling click finds alike."""
+    params = error.ctx.command.get_params(error.ctx) if error.ctx is not None else []
+    question = meant(error.option_name, [flag for param in params for flag in param.opts])
+    return click.UsageError(f"No such option {error.option_name!r}{question or '.'}", error.ctx)
 
 
 def _is_folder_gone() -> bool:

@@ -33,7 +33,7 @@ MANY = 4  # algorithms that share an option: from so many on, its help does not 
 OF = "Of "  # begins the words of some of the algorithms that share an option
 SPREAD = ("cluster", "shard")
 IN_TIME = ("time_strategy", "start_time", "time_order", "time_window")  # that all neighbors in time share
-LAST = ("virtual", "resume", "overwrite", "dry_run", "as_json", "verbose", "quiet")
+LAST = ("virtual", "resume", "overwrite", "dry_run", "as_json", "verbose", "quiet", "short_help")
 
 
 class Grouped(click.Option):

@@ -160,6 +160,7 @@ SET_BY_RUNS = {"vertex_columns", "file_digest", "in_units"}  # attributes of an 
 OF_COMMANDS = frozenset(
     ("graph", "out", "algo", "option", "own", "directed", "virtual", "virtual_from", "resume", "overwrite", "progress")
     + ("policy", "measure", "json", "as_json", "dry_run", "cluster", "shard", "moved_to", "quiet", "verbose", "help")
+    + ("short_help",)
 )
 """Names that csaw sample, and its function in Python, take beside the options of runs and algorithms."""
 
@@ -313,8 +314,8 @@ def with_edge_bias(base: type[Algorithm], expression: str) -> type[Algorithm]:
 def _shipped(name: str) -> type[Algorithm]:
     if name not in names():
         raise UnknownNameError(
-            f"--algo: no algorithm called {quoted(name)}; there are {', '.join(names())}, or FILE.py:CLASS"
-            f"{meant(name, names())}"
+            f"--algo: no algorithm called {quoted(name)}{meant(name, names()) or '.'} There are {', '.join(names())}, "
+            "or FILE.py:CLASS"
         )
     module = import_module(f"csaw.engine.algorithms.{name.replace('-', '_')}")
     return next(c for c in vars(module).values() if _defined_in(c, module.__name__))

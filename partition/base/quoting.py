@@ -50,11 +50,40 @@ def quoted(value: object, most: int = 60) -> str:
 def meant(name: str, known: Iterable[str]) -> str:
     """A question that names the ``known`` name that is most like ``name``, to end a message with; empty where none is.
 
-    Neither case nor the sign between words counts.
+    Neither case nor the sign between words counts. Names that other programs use stand for csaw's.
     """
-    plain = {one.lower().replace("_", "-"): one for one in known}
-    found = get_close_matches(name.lower().replace("_", "-"), plain, 1)
+    plain = {_plain(one): one for one in known}
+    elsewhere = ELSEWHERE.get(_plain(name), "")
+    found = [elsewhere] if elsewhere in plain else get_close_matches(_plain(name), plain, 1)
     return f"; did you mean {plain[found[0]]}?" if found else ""
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-").lstrip("-")
+
+
+NAMES_ELSEWHERE = {  # csaw's names, and those of other programs and papers
+    "cluster-gcn": "clustergcn cluster-sampler",
+    "deepwalk": "random-walk randomwalk uniform-walk",
+    "fanout": "fanouts num-neighbors num-samples neighbors",
+    "metropolis-hastings": "mhrw metropolis",
+    "minibatch": "graphsage sage mini-batch",
+    "multidimensional": "frontier frontier-sampling",
+    "neighbor": "k-hop khop neighbor-sampling uniform-neighbor",
+    "num-walks": "walks-per-node walks-per-vertex number-of-walks n-walks",
+    "ppr": "pagerank personalized-pagerank",
+    "restart": "rwr random-walk-with-restart",
+    "restart-prob": "restart-probability",
+    "saint-walk": "graphsaint saint",
+    "seed": "random-state random-seed rng",
+    "seeds-per-batch": "batch-size",
+    "snowball": "bfs breadth-first",
+    "sources": "start-vertices start-nodes start-list input-nodes seed-nodes nodes",
+    "temporal": "ctdne temporal-walk",
+    "threads": "n-jobs num-workers workers",
+    "walk-length": "walk-len length max-length",
+}
+ELSEWHERE = {other: name for name, others in NAMES_ELSEWHERE.items() for other in others.split()}
 
 
 # Numbers as text, in the digits 0 to 9 alone: Python also reads 1_0 as 10, and digits of other scripts.

@@ -1,0 +1,81 @@
+"""``-h`` is a screen, ``--help`` is whole; names of other programs are answered with csaw's; shells get a script."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import csaw
+from csaw.cli.main import cli
+from csaw.cli.short_help import USED_MOST
+from csaw.partition.base.quoting import NAMES_ELSEWHERE
+from csaw.partition.errors import CsawError
+
+SCREEN = 48  # lines
+ENV = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "COLUMNS": "80"}
+
+
+def said(*line):
+    words = [sys.executable, "-m", "csaw.cli", *line]
+    done = subprocess.run(words, check=False, capture_output=True, text=True, env=ENV)
+    return (done.stdout + done.stderr).replace("python -m csaw.cli", "csaw")
+
+
+@pytest.mark.parametrize("command", [*USED_MOST, "info", "verify", "datasets", "completion"])
+def test_a_short_help_is_a_screen_with_an_example_and_options_that_exist(command):
+    short, whole = said(command, "-h"), said(command, "--help")
+    assert len(short.splitlines()) <= SCREEN
+    assert f"csaw {command} " in short
+    flags = [line.split()[0] for line in short.splitlines() if line.startswith("  -")]
+    assert len(flags) == len(USED_MOST[command]) if command in USED_MOST else flags[-1] == "--help"
+    assert all(flag.rstrip(",") in whole for flag in flags)
+
+
+def test_every_command_has_both_helps():
+    for name in cli.list_commands(None):
+        assert said(name, "-h").startswith("Usage: ")
+    assert said("datasets", "list", "-h") == said("datasets", "list", "--help")
+    assert said("-h") == said("--help")
+    assert said("-V") == said("--version")
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("smaple karate x.zarr", "did you mean sample?"),
+        ("sample karate x.zarr --random-state 3", "did you mean --seed?"),
+        ("sample karate x.zarr --algo node2vec --walks-per-node 3", "did you mean --num-walks?"),
+        ("sample karate x.zarr --algo random-walk", "'random-walk'; did you mean deepwalk?"),
+        ("sample karate x.zarr --algo PageRank", "did you mean ppr?"),
+        ("sample karate x.zarr --algo neighbor --num_neighbors 3,2", "did you mean --fanout?"),
+    ],
+)
+def test_a_name_of_another_program_is_answered_with_the_one_of_csaw(line, meant):
+    assert meant in said(*line.split())
+
+
+def test_python_answers_with_its_own_names():
+    with pytest.raises(CsawError, match=r"random_state is not an option .*; did you mean seed\?"):
+        csaw.sample("karate", random_state=3)
+    with pytest.raises(CsawError, match=r"did you mean num_walks\?"):
+        csaw.sample("karate", walks_per_node=3)
+
+
+def test_names_of_others_lead_to_names_that_exist():
+    from csaw.engine.api import registry
+    from csaw.engine.plan.options import options
+
+    of_algorithms = {key for name in registry.names() for key in registry.find(name).options()}
+    known = {*registry.names(), *of_algorithms, *options()}
+    assert {name.replace("-", "_") for name in NAMES_ELSEWHERE} <= {name.replace("-", "_") for name in known}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_gets_a_script_that_it_reads(shell, tmp_path):
+    script = said("completion", shell)
+    assert "_CSAW_COMPLETE" in script
+    if shutil.which(shell):
+        (tmp_path / "script").write_text(script)
+        subprocess.run([shell, "-n", str(tmp_path / "script")], check=True)
