@@ -12,6 +12,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
+from csaw.engine.analytics.computations import PAYS, pays
 from csaw.engine.analytics.footprints import Enough, Work
 from csaw.engine.api.option import Option, checked, option, options_of
 from csaw.engine.plan.footprint import Footprint
@@ -25,18 +26,6 @@ if TYPE_CHECKING:
     from csaw.partition import GraphStore
 
 FIXED = 1 << 16  # bytes that most measures keep, whatever the graph
-
-DIVIDED = frozenset({"betweenness", "hops", "triangles"})
-"""Modules of analytics that the workers of a cluster divide."""
-SHARED = DIVIDED | {"arriving_sums", "neighbor_sums", "pagerank"}
-"""Modules of analytics that several GPUs share."""
-BOTH_WAYS = frozenset({"betweenness"})
-"""Modules of analytics that one GPU does alone where it has the rows of both directions in memory in turn."""
-LARGE = frozenset({"bfs", "components", "core", "sssp"})
-"""Modules of analytics that several GPUs share where ``pays(network)`` of the module says so.
-
-It does where that is quicker, and where the graph is spread over them.
-"""
 
 
 @dataclass(frozen=True)
@@ -186,18 +175,17 @@ class Measure:
         return [self.name(), self.parameters()]
 
     def computes(self, directed: bool) -> tuple[str, ...]:
-        """Names of the modules of analytics that the measure needs; where a GPU lacks one, it runs on the CPU."""
+        """Names of the computations that the measure needs; where a GPU lacks one, it runs on the CPU."""
         return ()
 
     def needs_only(self, known: frozenset[str], directed: bool) -> bool:
-        """Whether the measure computes something, and all of it by modules of analytics that are ``known``."""
+        """Whether the measure computes something, and nothing but what is ``known``."""
         wanted = self.computes(directed)
         return bool(wanted) and known.issuperset(wanted)
 
     def pays(self, network: "Network") -> bool:
-        """Whether several GPUs share a module of LARGE that it needs, by the graph and where its rows are now."""
-        wanted = LARGE.intersection(self.computes(network.directed))
-        return any(network.module_of(what).pays(network) for what in wanted)
+        """Whether several GPUs share a computation that it needs, by the graph and where its rows are now."""
+        return any(pays(what)(network) for what in PAYS.intersection(self.computes(network.directed)))
 
     def keeps(self, device: str, directed: bool) -> Footprint:
         """The memory that the measure keeps beside the rows on a ``device``, cpu or cuda, at most."""

@@ -6,15 +6,13 @@ arrays [V], and goes through the rows as often as it must.
 """
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from importlib import import_module
-from importlib.util import find_spec
-from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 
+from csaw.engine.analytics import computations
 from csaw.engine.analytics.footprints import Work
 from csaw.engine.analytics.rows_in_memory import Block, Extent, RowsInMemory, Wanted
 from csaw.engine.analytics.unfinished import Unfinished
@@ -156,26 +154,25 @@ class Network(RowsInMemory):
 
     @classmethod
     def lacks(cls, wanted: tuple[str, ...]) -> list[str]:
-        """The modules among ``wanted`` that this kind of device does not have."""
-        return [name for name in wanted if find_spec(f"csaw.engine.analytics.{cls.device}.{name}") is None]
+        """The computations among ``wanted`` that this kind of device does not have."""
+        return computations.lacking(cls.device, wanted)
 
     @classmethod
-    def module_of(cls, what: str) -> ModuleType:
-        """The module ``what`` of this kind of device, engine/analytics/cpu or cuda."""
-        return import_module(f"csaw.engine.analytics.{cls.device}.{what}")
+    def function(cls, what: str) -> Callable[..., Any]:
+        """The function that computes ``what`` on this kind of device, of a network and its options."""
+        return computations.function(cls.device, what)
 
     @classmethod
     def works(cls) -> dict[str, Work]:
-        """The works on this kind of device that need more than two rows beside what is kept."""
-        works: dict[str, Work] = cls.module_of("footprints").WORKS
-        return works
+        """The computations on this kind of device that need more than two rows beside what is kept."""
+        return computations.works(cls.device)
 
     def compute(self, what: str, **options: Any) -> Any:
-        """Call ``compute(network, **options)`` of the module ``what`` of this device."""
+        """Compute ``what`` of this network with these options, by the ``function`` of this kind of device."""
         self.take_turn()
         self.forget_blocks()
         try:
-            return self.module_of(what).compute(self, **options)
+            return self.function(what)(self, **options)
         finally:
             self.forget_blocks()
 

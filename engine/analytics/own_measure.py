@@ -13,6 +13,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from csaw.engine.analytics import measure
+from csaw.engine.analytics.computations import pays
 from csaw.engine.analytics.evaluation.start import LARGEST, start_vertex, vertex_of
 from csaw.engine.analytics.footprints import Work
 from csaw.engine.analytics.measure import FIXED, Column, Distribution, Findings, Number
@@ -183,7 +184,7 @@ class Measure(measure.Measure):
         both_ways = graph.directed and not self.keeps_best
         if both_ways and graph.resident and graph.would_be_in_turn:
             return False
-        return bool(network.module_of("rounds").pays(graph, self))
+        return pays("rounds")(graph, self)
 
     def works(self, network: Network) -> list[Work]:
         both_ways = network.directed and self.reads_weights and not self.keeps_best

@@ -75,7 +75,7 @@ def converged(
         work.done.clear()
 
     # Not network.compute, which would let go the rows of the other direction in each iteration, where they take turns.
-    arriving_sums = network.module_of("arriving_sums").compute
+    arriving_sums = network.function("arriving_sums")
 
     def advance(base: int, number: int) -> tuple[int, int]:
         arriving_sums(network, values=shares, out=sums)

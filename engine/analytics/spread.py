@@ -27,24 +27,6 @@ FREE_SHARE = 0.9  # of the free memory of a GPU that is used if the user does no
 GRAIN = 32  # a range begins at a multiple, so that no two GPUs write a word of a bitmap
 UNEVEN = 1.25  # times the entries of an even share that the largest one of a partitioner may have
 BLOCK_SHARE = 8  # blocks of others' rows have room for one part of this many of the largest share
-SPREAD = frozenset(
-    {
-        "arriving_sums",
-        "betweenness",
-        "bfs",
-        "clustering",
-        "components",
-        "core",
-        "hops",
-        "neighbor_sums",
-        "pagerank",
-        "rounds",
-        "sssp",
-        "strong_components",
-        "triangles",
-    }
-)
-"""Modules of analytics that measure a graph whose rows are spread over GPUs."""
 
 
 class Spread(NamedTuple):

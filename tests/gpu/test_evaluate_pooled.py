@@ -19,9 +19,9 @@ from helpers.triangles import FEW_RANKED, KINDS_OF_VERTICES, limit_kinds
 
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cuda import (
-    pagerank_shares,
+    bfs,
+    pagerank,
     pooled_network,
-    search_state,
     triangles_spread,
     triangles_streamed,
 )
@@ -81,12 +81,12 @@ def each_pooled(folder, *, directed, exchange=None, weighted=False, more=0):
         host.close()
 
 
-@pytest.mark.parametrize("few", [0, 40, search_state.FEW_OF_SPREAD])
+@pytest.mark.parametrize("few", [0, 40, bfs.FEW_OF_SPREAD])
 @pytest.mark.parametrize("exchange", EXCHANGES)
 @pytest.mark.parametrize("directed", [True, False])
 def test_searches(directed, exchange, few, tmp_path, monkeypatch):
     """However many vertices the first GPU takes as few, whose rows it reads in the memory of others."""
-    monkeypatch.setattr(search_state, "FEW_OF_SPREAD", few)
+    monkeypatch.setattr(bfs, "FEW_OF_SPREAD", few)
     for host, network in each_pooled(tmp_path, directed=directed, exchange=exchange):
         for source in {0, host.vertices // 2, host.vertices - 1}:
             wanted = host.compute("bfs", source=source)
@@ -127,7 +127,7 @@ def test_hops_and_betweenness(directed, tmp_path):
 def test_no_rows_cross_the_link_and_the_host_waits_once_a_level(name, gpus, tmp_path, monkeypatch):
     store, waits = STORES[name](tmp_path / "g.zarr"), []
     monkeypatch.setattr(pooled_network, "PeerCopies", fails)
-    monkeypatch.setattr(search_state, "FEW_OF_SPREAD", 0)
+    monkeypatch.setattr(bfs, "FEW_OF_SPREAD", 0)
     read = Counters.read
     monkeypatch.setattr(Counters, "read", lambda self: (waits.append(self), read(self))[1])
     network, host = pooled(store, tmp_path / "derived", others=(gpus - 1) * OTHERS[:1]), HostNetwork(store)
@@ -242,7 +242,7 @@ def test_triangles_take_no_more_memory_than_they_may(tmp_path, monkeypatch):
 @pytest.mark.parametrize("measure", RANKING)
 @pytest.mark.parametrize("name", STORES)
 def test_ranks_and_assortativity(name, measure, exchange, tmp_path, monkeypatch):
-    monkeypatch.setattr(pagerank_shares, "NOTING", 1000)
+    monkeypatch.setattr(pagerank, "NOTING", 1000)
     store = STORES[name](tmp_path / "g.zarr")
     one = find(measure)(**RANKING[measure])
     wanted = one.findings(HostNetwork(store))

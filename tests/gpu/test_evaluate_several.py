@@ -17,7 +17,7 @@ from helpers.networks import GRAPHS, pairs_of, same, stores, sums_of_values
 from helpers.triangles import FEW_RANKED, KINDS_OF_VERTICES, limit_kinds
 
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.cuda import bfs_shares, core, footprints, search_state, sssp, sssp_shares
+from csaw.engine.analytics.cuda import bfs, components, footprints, sssp
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
 from csaw.engine.analytics.exchange import Exchange
@@ -130,8 +130,8 @@ def test_hops_and_betweenness(directed, tmp_path):
 @pytest.fixture
 def always(monkeypatch):
     """Several GPUs share what is small, too."""
-    large = ((one, "LARGE") for one in (bfs_shares, core, sssp))
-    for module, name in (*large, (bfs_shares, "LEAST"), (search_state, "FEW")):
+    large = ((one, "LARGE") for one in (bfs, components, sssp))
+    for module, name in (*large, (bfs, "LEAST"), (bfs, "FEW")):
         monkeypatch.setattr(module, name, 0)
 
 
@@ -170,7 +170,7 @@ def test_levels_of_one_gpu_and_of_all_come_after_each_other(name, tmp_path, monk
     for source in (0, 7, 29_999):
         wanted = host.compute("bfs", source=source)
         for least in (1, 30_000, 300_000, 500_000, 10**9):
-            monkeypatch.setattr(bfs_shares, "LEAST", least)
+            monkeypatch.setattr(bfs, "LEAST", least)
             assert np.array_equal(network.compute("bfs", source=source).get(), wanted)
     network.close()
 
@@ -223,7 +223,7 @@ def test_searches_and_cores_of_larger_graphs(name, tmp_path, always):
 def test_gpus_that_have_sources_of_their_own_search_alone(tmp_path, always, monkeypatch):
     store = STORES["larger"](tmp_path / "g.zarr")
     network, some = on_several(store), np.arange(5)
-    monkeypatch.setattr(bfs_shares, "search", None)
+    monkeypatch.setattr(bfs, "search", None)
     wanted = HostNetwork(store).compute("betweenness", sources=some)
     assert np.array_equal(network.compute("betweenness", sources=some).get(), wanted)
     network.close()
@@ -235,10 +235,10 @@ def test_small_graphs_and_those_that_one_gpu_has_are_its_own(tmp_path, monkeypat
     def fails(*_, **__):
         raise AssertionError("shared")
 
-    for module, name in ((bfs_shares, "search"), (sssp_shares, "search"), (core, "_of_shares")):
+    for module, name in ((bfs, "search"), (sssp, "search"), (components, "_of_shares")):
         monkeypatch.setattr(module, name, fails)
-    for large, elsewhere in ((bfs_shares.LARGE, True), (0, False)):
-        for module in (bfs_shares, sssp):
+    for large, elsewhere in ((bfs.LARGE, True), (0, False)):
+        for module in (bfs, sssp):
             monkeypatch.setattr(module, "LARGE", large)
         network = on_several(random_store(tmp_path / f"{large}.zarr", vertices=500, edges=3000))
         if elsewhere:

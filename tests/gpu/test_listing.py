@@ -35,7 +35,7 @@ def together(pieces):
 
 def check(store, network):
     host = HostNetwork(store)
-    for what in ("triangles", "support"):
+    for what in ("triangle_list", "support_list"):
         wanted, end = together(getattr(on_the_cpu, what)(host.undirected))
         found, done = together(getattr(common_neighbors, what)(network.undirected))
         assert done == end == host.undirected.edges

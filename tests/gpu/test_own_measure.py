@@ -125,14 +125,14 @@ def test_rounds_are_pushed_pulled_and_queued_alike(few, share, tmp_path, monkeyp
         for others in ((), OTHERS, 3 * OTHERS):
             network = DeviceNetwork(store, gpu, others=others, exchange=Exchange.SELECTIVE, derived=tmp_path)
             assert network.incoming.vertices == store.vertices  # then rounds of a directed graph are pulled, too
-            assert rounds.pays(network, one) == bool(others)
+            assert rounds.rounds_pays(network, one) == bool(others)
             assert same(one.findings(network), wanted)
             network.close()
 
 
 def test_a_measure_runs_on_the_gpu_that_is_asked_for(tmp_path, monkeypatch):
     monkeypatch.setattr("csaw.engine.analytics.evaluation.profiles.cache_dir", lambda: tmp_path / "cache")
-    monkeypatch.setattr("csaw.engine.analytics.cpu.rounds.compute", None)  # calling it is an error
+    monkeypatch.setattr("csaw.engine.analytics.cpu.rounds.rounds", None)  # calling it is an error
     store = WEIGHTED["random"](tmp_path / "g.zarr")
     found = evaluate(store, measures=[of_the_page(tmp_path, "Label")], device="cuda:0")
     assert found.profile["Label"].values.tolist() == HostNetwork(store).compute("components").tolist()

@@ -11,7 +11,7 @@ from csaw.engine.analytics.network import on_host
 
 DEVICE = device_or_skip()
 
-from csaw.engine.analytics.cuda import search_state  # they import CuPy
+from csaw.engine.analytics.cuda import bfs  # they import CuPy
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 
 
@@ -47,8 +47,8 @@ def test_components(tmp_path, directed):
 @pytest.mark.parametrize("few", [0, 9, 4096])
 def test_distances(tmp_path, directed, few, monkeypatch):
     """With levels of a launch each, and with small ones that share launches."""
-    monkeypatch.setattr(search_state, "FEW", few)
-    monkeypatch.setattr(search_state, "LEVELS", 3)
+    monkeypatch.setattr(bfs, "FEW", few)
+    monkeypatch.setattr(bfs, "LEVELS", 3)
     for host, device in each(tmp_path, directed):
         for source in {0, host.vertices // 2, host.vertices - 1}:
             assert np.array_equal(on_host(device.compute("bfs", source=source)), host.compute("bfs", source=source))

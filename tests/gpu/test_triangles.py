@@ -11,7 +11,7 @@ from helpers.networks import GRAPHS, same
 from helpers.triangles import FEW_RANKED, KINDS_OF_VERTICES, limit_kinds
 
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.cuda import clustering, footprints, oriented
+from csaw.engine.analytics.cuda import footprints, oriented, triangles
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.analytics.measures.triangles import Triangles
 from csaw.engine.plan.residency import Residency
@@ -39,7 +39,7 @@ def test_findings_are_those_of_the_host(name, tmp_path):
 @pytest.mark.parametrize("name", STORES)
 def test_clusterings_that_the_gpu_finds_are_those_of_the_host(name, tmp_path, monkeypatch):
     """It leaves those of a small graph to the host."""
-    monkeypatch.setattr(clustering, "ON_HOST", 1)
+    monkeypatch.setattr(triangles, "ON_HOST", 1)
     store = STORES[name](tmp_path / "g.zarr")
     network = DeviceNetwork(store, gpu, derived=tmp_path)
     assert same(Triangles().findings(network), Triangles().findings(HostNetwork(store)))

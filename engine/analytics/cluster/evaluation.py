@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any, Self, cast
 
 from csaw.engine.analytics.cluster.measure_recipe import refuse_without_file, sent
+from csaw.engine.analytics.computations import DIVIDED
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import profiles, sampled
 from csaw.engine.analytics.evaluation.evaluate import Evaluation, evaluate
 from csaw.engine.analytics.evaluation.measuring import Piece, Progress
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
-from csaw.engine.analytics.measure import DIVIDED, Findings, Measure
+from csaw.engine.analytics.measure import Findings, Measure
 from csaw.engine.analytics.network import Network
 from csaw.engine.cluster.clusters import Cluster, opened
 from csaw.engine.cluster.executor import Spread

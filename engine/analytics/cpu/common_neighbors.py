@@ -24,7 +24,7 @@ from csaw.engine.analytics.cpu.footprints import (
 )
 from csaw.engine.analytics.cpu.kernels import common_neighbors as kernels
 from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork, equal_ranges
-from csaw.engine.analytics.cpu.spooled_rows import scratch_folder
+from csaw.engine.analytics.cpu.oriented import scratch_folder
 from csaw.engine.analytics.pieces import within
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.cpu.scratch_file import ScratchFile
@@ -67,7 +67,7 @@ class Run(NamedTuple):
     size: int
 
 
-def triangles(network: HostNetwork) -> Iterator[Triangles]:
+def triangle_list(network: HostNetwork) -> Iterator[Triangles]:
     """List the triangles of a simple undirected network, each once, by u, then v, then w.
 
     BudgetError where its memory does not hold the longest row several times.
@@ -80,10 +80,10 @@ def triangles(network: HostNetwork) -> Iterator[Triangles]:
             yield Triangles(part.begin + window.high, np.column_stack(columns))
 
 
-def support(network: HostNetwork) -> Iterator[Support]:
+def support_list(network: HostNetwork) -> Iterator[Support]:
     """List the edges of a simple undirected network with the number of triangles of each (its support).
 
-    Errors as of ``triangles``.
+    Errors as of ``triangle_list``.
     """
     for part in _parts(network):
         for window, counts in _counted(network, part):

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from csaw.engine.analytics.cpu import bfs, hops
 from csaw.engine.analytics.cpu.kernels import diameter as kernels
 from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.cpu.searches import bfs, hops
 
-FEW = 8  # searches that take the time of a word of hops.py: one that rules out fewer candidates is no gain
+FEW = 8  # searches that take the time of a word of ``hops``: one that rules out fewer candidates is no gain
 AT_ONCE = 256  # sources of searches that share rows
 UNKNOWN = 1 << 30  # more than any distance of which twice fits int32
 OUTER, INNER = 1, -1  # signs: vertices of large eccentricity are wanted, or of small
@@ -58,7 +58,7 @@ class _Candidates(NamedTuple):
     vertex: int
 
 
-def compute(network: HostNetwork, inside: np.ndarray) -> tuple[int, int]:
+def diameter(network: HostNetwork, inside: np.ndarray) -> tuple[int, int]:
     """Find the largest and the smallest eccentricity of the vertices ``inside``, along the directions of edges.
 
     Each of them must reach all others; distances are those of the whole graph. State: 37 bytes a vertex, 49 of a
@@ -114,10 +114,10 @@ class _Search:
         """Find the distances from a vertex, and those to it; first those along rows that are in memory, if any are."""
         network, back = self.network, self.network.incoming
         if back.held and not network.held:
-            to = bfs.compute(back, vertex)
-            return bfs.compute(network, vertex), to
-        away = bfs.compute(network, vertex)
-        return away, bfs.compute(back, vertex) if network.directed else away
+            to = bfs(back, vertex)
+            return bfs(network, vertex), to
+        away = bfs(network, vertex)
+        return away, bfs(back, vertex) if network.directed else away
 
     def _farthest(self, distance: np.ndarray) -> tuple[int, int, int]:
         found = self.network.each(kernels.farthest, self.spans, self.inside, distance)
@@ -163,7 +163,7 @@ class _Search:
         wanted = self.inside & (goal.sign * bound > limit) & (2 * goal.side.root > near)
         vertices = np.flatnonzero(wanted)
         vertices = vertices[np.argsort(-goal.sign * bound[vertices], kind="stable")[:AT_ONCE]]
-        table = hops.compute(self.network, vertices)
+        table = hops(self.network, vertices)
         found = table.shape[1] - 1 - (table[:, ::-1] > 0).argmax(1)
         goal.side.lower[vertices] = goal.side.upper[vertices] = found
         self._note([int(found.max())], int(found.min()))

@@ -35,7 +35,7 @@ def scratch(network: HostNetwork) -> int:
     return network.threads * (network.vertices // 8 + (np.uint32().nbytes + np.int64().nbytes) * hubs + 16)
 
 
-# Oriented rows: all of them, and the parts of those that wait in a file (spooled_rows.py)
+# Oriented rows: all of them, and the parts of those that wait in a file (oriented.py)
 
 LISTED_BYTES = 10  # of an edge while it is counted: in 16 bits, and listed at its other end
 PIECE_SHARE = 2  # one part of this many of the memory is for pieces, the other for rows that pieces meet
@@ -148,7 +148,7 @@ def both_directions_bytes(network: Network) -> int:
 TRIANGLES = Work(_triangles_suffice, _triangles_in_memory)
 PATTERNS = Work(_patterns_suffice, all_rows=True)
 WORKS = {
-    "common_neighbors": Work(_lists_suffice),
+    "triangle_list": Work(_lists_suffice),
     "masked_product": TRIANGLES,
     "matched_triangles": PATTERNS,
     "patterns": PATTERNS,
@@ -156,5 +156,5 @@ WORKS = {
     "spectrum": Work(_spectrum_suffices, all_rows=True),
     "triangles": TRIANGLES,
 }
-"""The works that need more than what is kept and two rows, by the names of their modules. ``rounds_both_ways`` are the
-rounds of a measure that reads weights in both directions."""
+"""The computations that need more than what is kept and two rows, by name. ``rounds_both_ways`` are the rounds of a
+measure that reads weights in both directions."""

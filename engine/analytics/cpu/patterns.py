@@ -8,7 +8,7 @@ import numpy as np
 from csaw.engine.analytics import pattern
 from csaw.engine.analytics.cpu.footprints import renumbered_bytes
 from csaw.engine.analytics.cpu.kernels import oriented
-from csaw.engine.analytics.cpu.kernels import patterns as kernels
+from csaw.engine.analytics.cpu.kernels import patterns as pattern_kernels
 from csaw.engine.analytics.cpu.network import HostNetwork, equal_ranges
 from csaw.engine.analytics.pattern import Asked, count_each
 
@@ -16,7 +16,7 @@ TASKS_OF_THREAD = 64  # first vertices are shared in this many ranges; their wor
 NO_LABELS = np.empty(0, np.int32)
 
 
-def compute(network: HostNetwork, *, asked: Sequence[Asked], labels: np.ndarray | None = None) -> list[int]:
+def patterns(network: HostNetwork, *, asked: Sequence[Asked], labels: np.ndarray | None = None) -> list[int]:
     """Count the matches of each pattern of analytics/pattern.py, in their order.
 
     ``labels``: int32 [V], the number of the label of each vertex, where patterns ask for labels. BudgetError for a
@@ -56,7 +56,7 @@ def renumbered(network: HostNetwork) -> tuple[np.ndarray, np.ndarray, np.ndarray
     np.cumsum(network.degrees[order[::-1]], out=indptr[1:])
     indices = np.empty(network.edges, network.id_dtype)
     for block in network.blocks():
-        network.over_rows(kernels.renumber, block, number, indptr, indices)
+        network.over_rows(pattern_kernels.renumber, block, number, indptr, indices)
     return indptr, indices, number
 
 
@@ -70,4 +70,18 @@ def matches(
     """
     tasks = equal_ranges(indptr, network.threads * TASKS_OF_THREAD)[::-1]  # hubs first, which take longest
     given = (indptr, indices, *pattern.plan(asked), labels, each)
-    return sum(map(int, network.each(kernels.count_matches, tasks, *given)))
+    return sum(map(int, network.each(pattern_kernels.count_matches, tasks, *given)))
+
+
+# Triangles by subgraph matching: candidates are filtered by degree, and joined edge by edge.
+
+
+def matched_triangles(network: HostNetwork, *, each: bool = True) -> tuple[int, np.ndarray | None]:
+    """Count triangles as cpu/triangles.py does, in memory alone.
+
+    BudgetError for a graph that memory does not hold twice.
+    """
+    indptr, indices, number = renumbered(network)
+    counts = np.zeros(network.vertices if each else 0, np.int64)
+    total = matches(network, Asked("triangle"), indptr, indices, NO_LABELS, counts)
+    return total, counts[number] if each else None

@@ -32,7 +32,7 @@ class Sizes(NamedTuple):
     triangles: int
 
 
-def triangles(network: DeviceNetwork) -> Iterator[Triangles]:
+def triangle_list(network: DeviceNetwork) -> Iterator[Triangles]:
     """List the triangles of a simple undirected network, each once, by u, then v, then w.
 
     BudgetError where all rows are not in the GPU's memory, or have too little room beside them.
@@ -56,10 +56,10 @@ def triangles(network: DeviceNetwork) -> Iterator[Triangles]:
             yield Triangles(low + last, found)
 
 
-def support(network: DeviceNetwork) -> Iterator[Support]:
+def support_list(network: DeviceNetwork) -> Iterator[Support]:
     """List the edges of a simple undirected network with the number of triangles of each (its support).
 
-    Errors as of ``triangles``.
+    Errors as of ``triangle_list``.
     """
     entries = _sizes(network).entries
     _, _, indptr, indices, _ = next(network.blocks())
@@ -81,7 +81,7 @@ def _counts(network: DeviceNetwork, low: int, high: int, *, above: bool) -> Arra
 
 
 def _sizes(network: DeviceNetwork) -> Sizes:
-    """Choose how much is at work at a time, by the memory that is left; errors as of ``triangles``."""
+    """Choose how much is at work at a time, by the memory that is left; errors as of ``triangle_list``."""
     longest = int(network.degrees.max()) if network.edges else 0
     left = require_room(network, "lists of triangles", lists_least_bytes(network, longest)) // 2
     triangles = LEAST_ENTRIES + left // triangle_bytes(network)

@@ -119,11 +119,11 @@ def _beside_all_rows(more: Footprint) -> Work:
 
 
 WORKS = {
-    "common_neighbors": Work(_lists_suffice),
+    "triangle_list": Work(_lists_suffice),
     "masked_product": _beside_all_rows(MASKED_PRODUCT),
     "matched_triangles": _beside_all_rows(PATTERNS),
     "patterns": _beside_all_rows(PATTERNS),
     "rounds_both_ways": Work(lambda network, _: both_directions_bytes(network)),
     "triangles": Work(_triangles_suffice, _triangles_in_memory),
 }
-"""Works by name, as in cpu/footprints.py."""
+"""By the names of computations, as in cpu/footprints.py."""

@@ -36,7 +36,7 @@ class Rows(NamedTuple):
     room: int
 
 
-def compute(network: DeviceNetwork, *, asked: Sequence[Asked], labels: np.ndarray | None = None) -> list[int]:
+def patterns(network: DeviceNetwork, *, asked: Sequence[Asked], labels: np.ndarray | None = None) -> list[int]:
     """Count the matches of each pattern of analytics/pattern.py, in their order.
 
     ``labels``: int32 [V] in host memory, as of cpu/patterns.py. BudgetError where the GPU's memory does not hold the
@@ -134,3 +134,21 @@ class Join:
     def _bits(self, pairs: np.ndarray, level: int) -> np.uint32:
         """Bit i says whether ``pairs``, bool [k, k], has vertex i with the vertex ``level``."""
         return np.uint32(sum(1 << i for i in range(level) if pairs[i, level]))
+
+
+# Triangles by subgraph matching.
+
+
+def matched_triangles(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | None]:
+    """Count triangles as masked products do.
+
+    Errors as of ``patterns``.
+    """
+    rows = renumbered(network)
+    counts = cupy.zeros(rows.order.size if each else 0, np.uint64)
+    total = matches(network, Asked("triangle"), rows, None, counts)
+    if not each:
+        return total, None
+    vertices = cupy.zeros(network.vertices, np.int64)
+    vertices[rows.order] = counts.view(np.int64)
+    return total, vertices

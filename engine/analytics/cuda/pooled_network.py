@@ -12,11 +12,12 @@ from typing import Any, ClassVar
 
 import cupy
 
+from csaw.engine.analytics.computations import SPREAD
 from csaw.engine.analytics.cuda.copies import HostRows
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.several_gpus import on_each
 from csaw.engine.analytics.rows_in_memory import Block, Wanted
-from csaw.engine.analytics.spread import BLOCK_SHARE, SPREAD, Range, Spread
+from csaw.engine.analytics.spread import BLOCK_SHARE, Range, Spread
 from csaw.engine.cuda.graphs.edge_arrays import made
 from csaw.engine.cuda.graphs.node import fetch, reach_each_other
 from csaw.engine.cuda.graphs.resident import Staging
@@ -99,7 +100,7 @@ class PooledNetwork(DeviceNetwork):
         return self.spread.ranges
 
     def compute(self, what: str, **options: Any) -> Any:
-        """Call the module ``what``; raises OptionError for one that needs all rows in reach of one GPU."""
+        """Compute ``what``; raises OptionError for what needs all rows in reach of one GPU."""
         if what not in SPREAD:
             raise OptionError(
                 f"--residency {Residency.POOLED}: {what} of {self.store.path} needs all rows in reach of one GPU; pass "

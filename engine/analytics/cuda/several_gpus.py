@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Protocol, Self, TypeVar
 
 import cupy
 import numpy as np
@@ -17,6 +17,7 @@ from csaw.partition.base import worker_pool as parts
 
 # GPUs that share a work in short steps: one thread drives all, since to wake others would take longer than a step.
 
+Result = TypeVar("Result")
 TAKE_BLOCKS = 4  # of a multiprocessor, for lists of another GPU, whose lengths the host does not know
 
 
@@ -37,12 +38,21 @@ def told_how(network: DeviceNetwork) -> bool:
 class Seat:
     """A GPU among others: its ``network``, and the vertices that it owns, ``first`` up to before ``last``.
 
-    Work for it is queued on a stream of its own.
+    Work for it is queued on a stream of its own. ``number``: its place among the seats, from 0 on.
     """
 
-    def __init__(self, network: DeviceNetwork, own: Range) -> None:
-        self.network, (self.first, self.last) = network, own
+    def __init__(self, number: int, network: DeviceNetwork, own: Range) -> None:
+        self.number, self.network, (self.first, self.last) = number, network, own
         self.device, self.stream = cupy.cuda.Device(network.gpu.number), network.stream
+
+    @property
+    def seat(self) -> Self:
+        """Itself: steps take seats as they take shares of a work, which have one."""
+        return self
+
+    def rows(self) -> Block:
+        """The rows of its vertices, which are in its memory."""
+        return next(rows_of(self.network, self.first, self.last))
 
     def use(self) -> None:
         """Make this GPU and its stream current: kernels and copies from now on are queued here."""
@@ -64,7 +74,8 @@ def seated(networks: Sequence[DeviceNetwork], ranges: Sequence[Range]) -> Iterat
     At the end all that was queued is done, and the caller's GPU and stream are current again.
     """
     device, stream = cupy.cuda.Device(), cupy.cuda.get_current_stream()
-    seats, queued = [Seat(*one) for one in zip(networks, ranges, strict=True)], stream.record()
+    seats = [Seat(number, *one) for number, one in enumerate(zip(networks, ranges, strict=True))]
+    queued = stream.record()
     try:
         for seat in seats:
             seat.use()
@@ -79,17 +90,38 @@ def seated(networks: Sequence[DeviceNetwork], ranges: Sequence[Range]) -> Iterat
         stream.use()
 
 
-def meet(seats: Sequence[Seat]) -> None:
-    """Let work that is queued on any seat from now on begin when all that is queued on the others is done."""
-    queued = []
-    for seat in seats:
-        seat.use()
-        queued.append(seat.stream.record())
-    for seat in seats:
-        seat.use()
-        for other, event in zip(seats, queued, strict=True):
-            if other is not seat:
-                seat.stream.wait_event(event)
+class Seated(Protocol):
+    """A share of a work, or a seat itself."""
+
+    @property
+    def seat(self) -> Seat: ...
+
+
+One = TypeVar("One", bound=Seated)
+
+
+def step(shares: Iterable[One], work: Callable[[One], Result]) -> list[Result]:
+    """Call ``work(share)`` for each share with its GPU current, where it queues its part of a step."""
+    found = []
+    for share in shares:
+        share.seat.use()
+        found.append(work(share))
+    return found
+
+
+def then_step(shares: Sequence[One], work: Callable[[One], Result]) -> list[Result]:
+    """Do a step that begins on each GPU when all that is queued on the others is done."""
+    meet(shares)
+    return step(shares, work)
+
+
+def meet(shares: Sequence[Seated]) -> None:
+    """Let work that is queued on any GPU from now on begin when all that is queued on the others is done."""
+    queued = step(shares, lambda share: share.seat.stream.record())
+    for number, share in enumerate(shares):
+        share.seat.use()
+        for event in queued[:number] + queued[number + 1 :]:
+            share.seat.stream.wait_event(event)
 
 
 def address_of(array: Array) -> np.uint64:
@@ -133,7 +165,6 @@ def copy_range(there: Array, here: Array, first: int, last: int) -> None:
 # GPUs that share a work in large parts: a thread drives each, and it is the current GPU there.
 
 Part = TypeVar("Part")
-Result = TypeVar("Result")
 
 
 def on_each(networks: Sequence[DeviceNetwork], work: Callable[[DeviceNetwork, int], Result]) -> list[Result]:

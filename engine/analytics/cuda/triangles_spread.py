@@ -1,7 +1,7 @@
 """Triangles of a graph that is spread over GPUs, of which none has all rows.
 
 Each GPU orients its own rows by degree, and keeps their lists of lower neighbors, so that an edge is in one list
-(oriented_runs.py). Vertices are known by their ranks. Then GPUs take works one after the other: the lists of some
+(oriented.py). Vertices are known by their ranks. Then GPUs take works one after the other: the lists of some
 consecutive ranks, as those of the vertices of highest rank of a triangle, are put together of what each GPU has of
 them. They stay while the lists of all lower ranks pass by over the link between the GPUs, as those of the middle
 vertices: one piece is copied while the triangles of the one before are counted. Triangles of the dense part are
@@ -21,17 +21,21 @@ import numpy as np
 
 from csaw.engine.analytics.cuda import triangle_counts as counting
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.oriented import LEAST, MOST_WARPS, Higher, Lists, rank_by_degree
-from csaw.engine.analytics.cuda.oriented_runs import (
+from csaw.engine.analytics.cuda.oriented import (
     ENTRY,
+    LEAST,
     LIST_BYTES,
     MOST_ENTRIES,
+    MOST_WARPS,
     OTHER,
     UNIT,
+    Higher,
+    Lists,
     Passing,
     Runs,
     bytes_of,
     cuts_of,
+    rank_by_degree,
 )
 from csaw.engine.analytics.cuda.piece_groups import Group, divided, grouped
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork

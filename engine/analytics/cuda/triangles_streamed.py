@@ -1,6 +1,6 @@
 """Triangles of a network whose rows do not fit the memory of a GPU.
 
-All rows pass by once, and their lists of lower neighbors go to host memory (engine/analytics/cuda/oriented_runs.py).
+All rows pass by once, and their lists of lower neighbors go to host memory (engine/analytics/cuda/oriented.py).
 Then a part of the lists stays on the GPU, as those of the middle vertices, while all pieces of higher rank pass by, the
 part's own ones first; so P parts copy every list (P + 1) / 2 times. What vertices of a piece are higher neighbors of
 the middle ones is counted out for each pair of them.
@@ -18,15 +18,19 @@ import numpy as np
 from csaw.engine.analytics.cuda import triangle_counts as counting
 from csaw.engine.analytics.cuda.footprints import BLOCK_SHARE, RANKED_BYTES, least_block_bytes
 from csaw.engine.analytics.cuda.network import DeviceNetwork, LoadedKernels
-from csaw.engine.analytics.cuda.oriented import LEAST, MOST_WARPS, Higher, Lists, rank_by_degree
-from csaw.engine.analytics.cuda.oriented_runs import (
+from csaw.engine.analytics.cuda.oriented import (
+    LEAST,
     MOST_ENTRIES,
+    MOST_WARPS,
+    Higher,
+    Lists,
     Passing,
     Runs,
     bytes_of,
     cuts_of,
     host_bytes,
     host_memory,
+    rank_by_degree,
 )
 from csaw.engine.analytics.cuda.piece_groups import Group, grouped
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork

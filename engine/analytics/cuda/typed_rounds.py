@@ -1,4 +1,4 @@
-"""The hooks of a measure of the user's own, compiled into kernels for a GPU: twin of cpu/typed_rounds.py.
+"""The hooks of a measure of the user's own, compiled into kernels for a GPU: twin of those in cpu/rounds.py.
 
 Numba types the hooks on the CPU first, so that both devices compute with the same types, and numba-cuda compiles the
 same text of them.
@@ -15,7 +15,7 @@ from csaw.engine.cuda.hook_code import HookRefused, Signature
 from csaw.engine.cuda.kernel_source import Unit
 
 if TYPE_CHECKING:
-    from csaw.engine.analytics.cpu.typed_rounds import Types
+    from csaw.engine.analytics.cpu.rounds import Types
 
 KERNELS = Path(__file__).with_name("kernels")
 FILES = {True: ("rounds_begin.cu", "rounds_best.cu"), False: ("rounds_begin.cu", "rounds.cu")}
@@ -37,7 +37,7 @@ def typed(measure: Hooked, params: tuple[float, ...], id_dtype: np.dtype) -> Typ
 
     OptionError as of ``types_of``.
     """
-    from csaw.engine.analytics.cpu.typed_rounds import types_of
+    from csaw.engine.analytics.cpu.rounds import types_of
 
     known: dict[tuple[object, ...], Typed] = vars(measure).setdefault("_typed", {})
     if (params, id_dtype) not in known:

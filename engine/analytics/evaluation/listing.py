@@ -24,8 +24,6 @@ from csaw.partition.base.progress import Progress, Update
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError
 
-NEIGHBORS = "common_neighbors"
-"""The module of a device that lists triangles and edges."""
 Pieces = Iterator[tuple[int, list[np.ndarray]]]
 OPTIONS = ("until", "between", "device", "gpu_memory", "memory", "residency", "threads")
 """The options of an evaluation that lists have, too."""
@@ -55,12 +53,12 @@ class Summary(TypedDict):
 
 
 def _triangles(network: Network) -> Pieces:
-    for done, table in network.module_of(NEIGHBORS).triangles(network):
+    for done, table in network.function("triangle_list")(network):
         yield done, list(table.T)
 
 
 def _support(network: Network) -> Pieces:
-    for done, *columns in network.module_of(NEIGHBORS).support(network):
+    for done, *columns in network.function("support_list")(network):
         yield done, columns
 
 
@@ -151,7 +149,7 @@ def _simple(networks: Networks) -> Network:
             f"--device {networks.wish.device}: a list is made on one GPU; name one, as in --device cuda:0"
         )
     network: Network = networks.gpu if networks.gpus else networks.host
-    kept, work = KEPT[network.device], network.works()[NEIGHBORS]
+    kept, work = KEPT[network.device], network.works()["triangle_list"]
     network.keep(kept, Enough(partial(work.suffices, network, kept), network.device == "cuda"))
     return network.undirected
 

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from csaw.engine.analytics.computations import BOTH_WAYS, SHARED, SPREAD
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cuda.footprints import has_room
 from csaw.engine.analytics.evaluation import profiles
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
-from csaw.engine.analytics.measure import BOTH_WAYS, SHARED, Findings, Measure
+from csaw.engine.analytics.measure import Findings, Measure
 from csaw.engine.analytics.network import Network
-from csaw.engine.analytics.spread import SPREAD, Spread, memory_of, place
+from csaw.engine.analytics.spread import Spread, memory_of, place
 from csaw.engine.analytics.unfinished import Unfinished
 from csaw.engine.analytics.window_folder import WindowFolder
 from csaw.engine.devices import devices
@@ -194,7 +195,7 @@ class Networks:
                 one.withdraw()
 
     def _lacks(self, one: Measure) -> list[str]:
-        """Names of the modules that a measure needs and a GPU does not have."""
+        """Names of the computations that a measure needs and a GPU does not have."""
         from csaw.engine.analytics.cuda.network import DeviceNetwork
 
         return DeviceNetwork.lacks(one.computes(self.store.directed))

@@ -14,15 +14,14 @@ from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.footprint import Footprint
 
 if TYPE_CHECKING:
-    from csaw.engine.analytics.cpu.edge_triangles import Seen
-    from csaw.engine.analytics.cpu.wedges import Closed
+    from csaw.engine.analytics.cpu.triangles import Closed, Seen
 
 AUTO, FASTEST, WEDGES, EDGES = "auto", "intersect", "wedges", "edges"
 MATCHING = Footprint(50, ids=2, edge_ids=1, fixed=1 << 19)
 DRAWING = Footprint(46, fixed=FIXED)
 SAMPLED = {WEDGES: "wedge sampling", EDGES: "edge sampling"}
 METHODS = {AUTO: "triangles", FASTEST: "triangles", "matrix": "masked_product", "match": "matched_triangles"}
-"""The module that computes each choice of ``--triangles``."""
+"""What computes each choice of ``--triangles``."""
 
 
 class Triangles(Measure):

@@ -321,7 +321,7 @@ def by_groups(context: Context, network: Network) -> Row:
 
 def _candidates(network: Network, bandwidth: float) -> Row:
     """The columns of the candidates for third vertices, which are the wedges of the oriented graph."""
-    from csaw.engine.analytics.cpu.spooled_rows import orient
+    from csaw.engine.analytics.cpu.oriented import orient
 
     with closing(orient(on_the_host(network))) as oriented:
         lengths = oriented.begin[1:] - oriented.begin[:-1]

@@ -36,10 +36,10 @@ def of_sets(sets):
 
 
 def listed(network):
-    triangles = [tuple(row) for piece in common_neighbors.triangles(network) for row in piece.table.tolist()]
+    triangles = [tuple(row) for piece in common_neighbors.triangle_list(network) for row in piece.table.tolist()]
     support = [
         row
-        for piece in common_neighbors.support(network)
+        for piece in common_neighbors.support_list(network)
         for row in zip(*(column.tolist() for column in piece[1:]), strict=True)
     ]
     return triangles, support
@@ -81,7 +81,7 @@ def test_windows_of_any_size_give_the_same(tmp_path, monkeypatch, triangles):
 def least(network):
     """The least memory for lists, by the refusal of less."""
     with pytest.raises(BudgetError, match="lists of triangles need .* for rows of .* raise --memory to") as refusal:
-        next(common_neighbors.triangles(network))
+        next(common_neighbors.triangle_list(network))
     needed, allowed = (
         int(re.search(rf"([\d,]+) {what}", str(refusal.value))[1].replace(",", "")) for what in ("bytes", "are")
     )
@@ -111,7 +111,7 @@ def test_a_full_disk_under_the_temporary_file_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr("os.pwrite", full)
     network = HostNetwork(store, derived=tmp_path / "kept", residency=Residency.DISK)
     with pytest.raises(StoreError, match="kept: a file for triangles, .* No space left on device; raise --memory, or"):
-        list(common_neighbors.triangles(network))
+        list(common_neighbors.triangle_list(network))
 
 
 def test_a_directed_graph_on_disk_is_listed_without_directions(tmp_path, monkeypatch):
@@ -136,7 +136,7 @@ def test_lists_agree_with_networkx(tmp_path):
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_counts_are_listed(name):
     network = HostNetwork(open_graph(resolve(str(need_data(name)), directed=False))).undirected
-    tables = [piece.table for piece in common_neighbors.triangles(network)]
+    tables = [piece.table for piece in common_neighbors.triangle_list(network)]
     table = np.concatenate(tables).astype(np.int64)
     assert len(table) == PUBLISHED[name]
     assert (np.diff(table, axis=1) > 0).all()
@@ -145,4 +145,4 @@ def test_published_counts_are_listed(name):
     total, each = network.compute("triangles")
     assert total == len(table)
     assert np.array_equal(np.bincount(table.ravel(), minlength=network.vertices), each)
-    assert sum(int(piece.triangles.sum()) for piece in common_neighbors.support(network)) == 3 * total
+    assert sum(int(piece.triangles.sum()) for piece in common_neighbors.support_list(network)) == 3 * total

@@ -1,7 +1,6 @@
 """csaw evaluate: samples as graphs, their distances, and estimates that are right on average."""
 
 import json
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -10,6 +9,7 @@ from scipy.stats import ks_2samp, norm
 
 from csaw.engine import open_samples, sample
 from csaw.engine.analytics import measure
+from csaw.engine.analytics.computations import SHARED, lacking
 from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork
 from csaw.engine.analytics.evaluation import distances, profiles, sampled
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
@@ -459,8 +459,8 @@ def test_measures_that_draw_share_one_seed(tmp_path):
 
 @pytest.mark.parametrize(("directed", "degrees"), [(True, {"degree"}), (False, set())])  # in-degrees are sums
 def test_what_gpus_share_is_there(directed, degrees):
-    shared = {name for name in measure.names() if find(name)().needs_only(measure.SHARED, directed)}
+    shared = {name for name in measure.names() if find(name)().needs_only(SHARED, directed)}
     assert (
         shared == {"assortativity", "betweenness", "hops", "pagerank", "personalized-pagerank", "triangles"} | degrees
     )
-    assert all(find_spec(f"csaw.engine.analytics.cuda.{name}") for name in measure.SHARED)
+    assert not lacking("cuda", tuple(SHARED))

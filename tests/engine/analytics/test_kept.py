@@ -2,8 +2,6 @@
 
 import gc
 import tracemalloc
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +9,7 @@ import pytest
 from helpers.graphs import store_of
 from helpers.kept import CASES, READING, budgets, graphs_in
 
+from csaw.engine.analytics.computations import lacking, works
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.measure import Measure, find, names
 from csaw.engine.plan.footprint import NOTHING, Footprint
@@ -101,8 +100,7 @@ def test_rows_in_memory_are_given_back_where_another_measure_needs_the_room(tmp_
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_works_that_declare_memory_are_modules_of_their_device(device):
     """They are declared without the modules, and on any machine: those of GPUs without CuPy, too."""
-    works = import_module(f"csaw.engine.analytics.{device}.footprints").WORKS
-    assert all(find_spec(f"csaw.engine.analytics.{device}.{name}") for name in works.keys() - {"rounds_both_ways"})
+    assert not lacking(device, tuple(works(device).keys() - {"rounds_both_ways"}))
 
 
 @pytest.mark.parametrize(("name", "device"), [(name, device) for name in names() for device in ("cpu", "cuda")])

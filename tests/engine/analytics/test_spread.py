@@ -1,6 +1,5 @@
 """Who owns which vertices of a spread graph, when csaw spreads it, and what it says where it cannot."""
 
-from importlib.util import find_spec
 from itertools import pairwise
 
 import numpy as np
@@ -10,12 +9,12 @@ from helpers.graphs import random_store, store_of
 from helpers.networks import SHAPES
 
 from csaw.cli.main import cli
+from csaw.engine.analytics.computations import SPREAD, lacking
 from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.spread import (
     GRAIN,
-    SPREAD,
     STATE_BYTES,
     Spread,
     edge_bytes,
@@ -190,8 +189,7 @@ def test_graphs_of_every_shape_are_spread_in_the_memory_that_a_refusal_names(nam
 
 
 def test_modules_that_measure_a_spread_graph_are_there():
-    for what in SPREAD:
-        assert find_spec(f"csaw.engine.analytics.cuda.{what}")
+    assert not lacking("cuda", tuple(SPREAD))
 
 
 # What the options of an evaluation come to, on machines that are made up

@@ -1,5 +1,5 @@
 // Lists of lower neighbors that are written run by run and read piece by piece: see
-// engine/analytics/cuda/oriented_runs.py.
+// engine/analytics/cuda/oriented.py.
 //
 // A run has the lists of some consecutive vertices of the graph, those that have ranks, in order of these; a piece has
 // the lists of consecutive ranks, of all runs. Of each list a run says its rank, how many of its neighbors are hubs, and

@@ -6,7 +6,7 @@ from helpers.graphs import random_store, store_of
 from helpers.networks import networks, stores
 from helpers.oracles import distances, rows_in
 
-from csaw.engine.analytics.cpu import bfs
+from csaw.engine.analytics.cpu import searches
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.measures.bfs import Bfs
 from csaw.partition.errors import OptionError
@@ -17,7 +17,7 @@ from csaw.partition.errors import OptionError
 @pytest.mark.parametrize("alone", [0, None])  # entries of a frontier that one thread searches by itself
 def test_distances_are_those_of_a_queue(tmp_path, monkeypatch, directed, alone):
     if alone is not None:
-        monkeypatch.setattr(bfs, "EDGES_OF_TASK", alone)
+        monkeypatch.setattr(searches, "EDGES_OF_TASK", alone)
     for store in stores(tmp_path, directed=directed):
         rows = rows_in(store)
         for network in networks(store, tmp_path / "derived"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.networks import GRAPHS, neighbors_of, networks, same
 
-from csaw.engine.analytics.cpu import core
+from csaw.engine.analytics.cpu.components import core, lowered
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.measure import find
 
@@ -43,6 +43,6 @@ def test_core_numbers_are_those_of_the_definition_everywhere(graph, tmp_path):
 def test_estimates_reach_what_peeling_finds(threads, tmp_path):
     network = HostNetwork(GRAPHS["random"](tmp_path / "g.zarr"), threads=threads).undirected
     cores = network.degrees.copy()
-    passes = core.lowered(network, cores)
-    assert np.array_equal(cores, core.compute(network))
+    passes = lowered(network, cores)
+    assert np.array_equal(cores, core(network))
     assert 1 < passes < network.vertices

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.networks import GRAPHS, neighbors_of
 
-from csaw.engine.analytics.cpu import core as analytics
+from csaw.engine.analytics.cpu import components as analytics
 from csaw.engine.analytics.cpu.kernels import core, ranking
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.measure import find
@@ -43,7 +43,7 @@ def test_a_fault_of_ranks_is_seen(graph, kernel, fault, tmp_path, monkeypatch):
 
 def test_cores_of_which_neighbors_do_not_hear_are_seen(tmp_path, monkeypatch):
     network = HostNetwork(GRAPHS["random"](tmp_path / "g.zarr")).undirected
-    wanted = analytics.compute(network)
+    wanted = analytics.core(network)
 
     def is_silent(*arguments):
         RIGHT["lower"](*arguments[:-1], np.zeros_like(arguments[-1]))

@@ -8,8 +8,7 @@ from helpers.graphs import random_store, store_of
 from helpers.networks import SHAPES, least
 from helpers.oracles import distances, rows_in, weak
 
-from csaw.engine.analytics.cpu import betweenness as sums
-from csaw.engine.analytics.cpu import bfs as searches
+from csaw.engine.analytics.cpu import searches
 from csaw.engine.analytics.cpu.kernels import betweenness, bfs, components, reach, sssp
 from csaw.engine.analytics.cpu.network import HostNetwork
 
@@ -92,7 +91,7 @@ def test_weights_that_are_rounded_are_seen(undirected, monkeypatch):
 
 
 def test_a_level_that_is_seen_while_it_is_summed_is_seen(undirected, monkeypatch):
-    monkeypatch.setattr(sums, "EDGES_OF_TASK", 100)  # so that a level is summed in parts
+    monkeypatch.setattr(searches, "EDGES_OF_TASK", 100)  # so that a level is summed in parts
     network, sources = HostNetwork(undirected, threads=1), np.array([1, 4])
     right = network.compute("betweenness", sources=sources)
 

@@ -14,7 +14,7 @@ from helpers.networks import neighbors_of, same
 from scipy.sparse import csr_array
 
 from csaw.datasets.resolve import resolve
-from csaw.engine.analytics.cpu import spooled_rows
+from csaw.engine.analytics.cpu import oriented
 from csaw.engine.analytics.cpu.footprints import scratch
 from csaw.engine.analytics.cpu.kernels import triangles as kernels
 from csaw.engine.analytics.cpu.network import HostNetwork
@@ -216,8 +216,8 @@ def test_counts_are_the_same_in_any_memory(tmp_path):
 def test_a_small_memory_makes_many_parts(tmp_path):
     store = random_store(tmp_path / "r.zarr", vertices=3000, edges=60_000, weighted=False)
     network = HostNetwork(store, memory=least(HostNetwork(store, threads=1)), threads=1, derived=tmp_path)
-    rows = spooled_rows.SpooledRows(network, scratch(network))
-    whole = spooled_rows.orient(HostNetwork(store))
+    rows = oriented.SpooledRows(network, scratch(network))
+    whole = oriented.orient(HostNetwork(store))
     assert len(list(rows.fixed(0, network.vertices))) > 2
     assert len(rows.cuts) > 10
     assert len(rows.runs) > 5
@@ -292,7 +292,7 @@ def test_a_triangle_counted_twice_is_seen(tmp_path, monkeypatch):
     """A planted fault: equal degrees that both ends take as lower."""
     store = random_store(tmp_path / "r.zarr", vertices=300, edges=3000)
     expected = HostNetwork(store).compute("triangles")[0]
-    real = spooled_rows.oriented.rank_by_degree
+    real = oriented.oriented.rank_by_degree
 
     def by_degree_alone(indptr, rank, order):
         real(indptr, rank, order)

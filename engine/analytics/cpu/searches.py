@@ -1,0 +1,295 @@
+"""Searches from vertices, in host memory or from disk.
+
+Breadth-first search, shortest paths by weight, hop counts from many sources or from sketches, and betweenness.
+"""
+
+from collections.abc import Callable
+from itertools import chain, pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from csaw.engine.analytics.cpu.kernels import betweenness as betweenness_kernels
+from csaw.engine.analytics.cpu.kernels import bfs as bfs_kernels
+from csaw.engine.analytics.cpu.kernels import reach
+from csaw.engine.analytics.cpu.kernels import sketches as sketch_kernels
+from csaw.engine.analytics.cpu.kernels import sssp as sssp_kernels
+from csaw.engine.analytics.cpu.network import EDGES_OF_TASK, TASKS_OF_THREAD, HostNetwork
+from csaw.engine.analytics.passes import CHUNK, any_active, first_step, level_blocks, search_by_blocks, settle_ranges
+from csaw.engine.analytics.rows_in_memory import Block
+from csaw.engine.analytics.sketches import pairs_within
+from csaw.engine.analytics.source_words import CHUNK as CHUNK_OF_WORDS
+from csaw.engine.analytics.source_words import WORD, one_table, search_levels
+
+# Breadth-first search.
+
+PULL_SHARE, PUSH_SHARE = 15, 18  # Beamer's alpha and beta, as in the GAP benchmark suite
+
+
+def bfs(network: HostNetwork, source: int) -> np.ndarray:
+    """Find the number of edges on a shortest path from ``source`` to each vertex, along directions.
+
+    State: 12 bytes a vertex and two bitmaps. From disk, a level reads the blocks that have a vertex of its frontier.
+
+    Returns:
+        int32 [V], -1 where there is no path.
+    """
+    distance = np.full(network.vertices, -1, np.int32)
+    distance[source] = 0
+    if network.resident:
+        _search_in_memory(network, source, distance)
+    else:
+        push = bfs_kernels.push_rows
+        search_by_blocks(network, source, CHUNK, lambda block, *given: network.over_rows(push, block, distance, *given))
+    return distance
+
+
+class _Rows(NamedTuple):
+    indptr: np.ndarray
+    indices: np.ndarray
+
+
+def _search_in_memory(network: HostNetwork, source: int, distance: np.ndarray) -> None:
+    """Push along rows, and pull along those of the other direction where they are in memory already.
+
+    Making them would take longer than a search.
+    """
+    forward = _rows(network)
+    backward = _rows(network.incoming) if network.has_incoming else None
+    queue, following = (np.empty(network.vertices, network.id_dtype) for _ in range(2))
+    filled, left = np.ones(1, np.int64), network.edges
+    queue[0], level = source, 0
+    entries = int(forward.indptr[source + 1] - forward.indptr[source])
+    while filled[0]:
+        if entries < EDGES_OF_TASK:
+            level, entries = bfs_kernels.push_alone(
+                *forward, queue, following, filled, distance, level, entries, EDGES_OF_TASK
+            )
+        elif backward is not None and entries > left // PULL_SHARE:
+            level, entries = _pull(network, forward, backward, queue, filled, distance, level)
+        else:
+            size, filled[0], level = int(filled[0]), 0, level + 1
+            spans = network.spans(size)
+            entries = sum(network.each(bfs_kernels.push, spans, *forward, queue, following, filled, distance, level))
+            queue, following = following, queue
+        left -= entries
+
+
+def _pull(
+    network: HostNetwork,
+    forward: _Rows,
+    backward: _Rows,
+    queue: np.ndarray,
+    filled: np.ndarray,
+    distance: np.ndarray,
+    level: int,
+) -> tuple[int, int]:
+    """Pull levels until the frontier is small again, and write it to the queue.
+
+    Returns the level reached, and the entries of the frontier's rows.
+    """
+    tasks = words_of(network)
+    front, following = (np.zeros(-(-network.vertices // 64), np.uint64) for _ in range(2))
+    bfs_kernels.mark(0, int(filled[0]), queue, front)
+    size, before = int(filled[0]), 0
+    while size and (size >= before or size > network.vertices // PUSH_SHARE):
+        before, level = size, level + 1
+        size = sum(network.each(bfs_kernels.pull, tasks, *backward, front, following, distance, level))
+        front, following = following, front
+    filled[0] = 0
+    return level, sum(network.each(bfs_kernels.collect, tasks, forward.indptr, front, queue, filled))
+
+
+def words_of(network: HostNetwork) -> list[tuple[int, int]]:
+    """Cut the vertices into ranges for threads that begin at multiples of 64: no two write a word of a bitmap."""
+    block = next(network.blocks())
+    bounds = sorted({low - low % 64 for low, _ in network.tasks(block)} | {network.vertices})
+    return list(pairwise(bounds))
+
+
+def _rows(network: HostNetwork) -> _Rows:
+    block = next(network.blocks())
+    return _Rows(block.indptr, block.indices)
+
+
+# Shortest paths by weight from one vertex.
+
+
+def sssp(network: HostNetwork, source: int) -> np.ndarray:
+    """Find the least sum of weights along a path from ``source`` to each vertex, along directions.
+
+    See engine/analytics/cpu/kernels/sssp.py for how sums are taken. State: 12 bytes a vertex. From disk, a round reads
+    the blocks that have a vertex to go on from.
+
+    Returns:
+        float64 [V], infinite where there is no path.
+    """
+    distance, round_of = np.full(network.vertices, np.inf), np.full(network.vertices, -1, np.int32)
+    distance[source] = 0.0
+    spans = network.spans(-(-network.vertices // CHUNK))
+    active = np.zeros(-(-network.vertices // CHUNK), np.uint8)
+
+    def choose(number: int, floor: float, limit: float) -> tuple[int, float]:
+        active.fill(0)
+        found = network.each(sssp_kernels.choose, spans, distance, round_of, number, active, floor, limit)
+        return sum(count for count, _ in found), min(beyond for _, beyond in found)
+
+    def settle(number: int, limit: float) -> int:
+        return _settle(network, (distance, distance.view(np.uint64), round_of), number, active, limit)
+
+    settle_ranges(network.vertices, first_step(network), choose, settle)
+    return distance
+
+
+def _settle(network: HostNetwork, state: tuple[np.ndarray, ...], number: int, active: np.ndarray, limit: float) -> int:
+    """Go through rows round after round, until no distance below ``limit`` changes.
+
+    Returns the number of the next round.
+    """
+    while active.any():
+        following = np.zeros_like(active)
+        for block in network.blocks(weights=True, wanted=any_active(active, CHUNK)):
+            network.over_rows(sssp_kernels.relax, block, block.weights, *state, number, active, following, limit)
+        number, active = number + 1, following
+    return number
+
+
+# Hop counts from many sources: 64 searches share every row that is read.
+
+WORD_BYTES = 24  # for each vertex, of the state of a word
+
+
+def hops(network: HostNetwork, sources: np.ndarray) -> np.ndarray:
+    """Count the vertices at each distance from each source, along directions: int64 [sources, levels].
+
+    At distance 0 is the source itself. State: 24 bytes a vertex for each word of 64 sources that is searched at the
+    same time. Where there is memory for it, each thread has a word of its own; otherwise all share one, and a graph
+    that does not fit is read once a level, without the blocks that no source has reached at the level before.
+    """
+    words = [sources[i : i + WORD] for i in range(0, sources.size, WORD)]
+    lanes = min(network.threads, len(words), 1 + _spare(network) // (WORD_BYTES * max(network.vertices, 1)))
+    if network.resident and 2 * lanes >= network.threads:
+        forward, backward = _both_rows(network)
+        groups = network.over(
+            lambda lane, _: _search_alone(forward, backward, words[lane::lanes]), [(i, i) for i in range(lanes)]
+        )
+        found = [groups[i % lanes][i // lanes] for i in range(len(words))]
+    else:
+        work = network.unfinished.work("hops", sources)
+        found = work.parts()
+        for word in words[len(found) :]:
+            found.append(_search_together(network, word))
+            work.note_parts(found)
+            work.tell(len(found), len(words), f"words of {WORD} sources")
+    return one_table(found, [word.size for word in words])
+
+
+def _spare(network: HostNetwork) -> int:
+    """Bytes of memory beside the rows and the state of one word."""
+    return network.budget - 2 * network.edges * network.edge_bytes if network.resident else 0
+
+
+def _both_rows(network: HostNetwork) -> tuple[Block, Block | None]:
+    """The rows, and those backward, or None where there is no memory for them."""
+    return next(network.blocks()), next(network.incoming.blocks()) if network.can_have_incoming else None
+
+
+def _search_alone(forward: Block, backward: Block | None, words: list[np.ndarray]) -> list[np.ndarray]:
+    back = (forward.indptr, forward.indices[:0]) if backward is None else (backward.indptr, backward.indices)
+    state = _state(forward.last)
+    return [reach.search(forward.indptr, forward.indices, *back, word, *state) for word in words]
+
+
+def _state(vertices: int) -> tuple[np.ndarray, ...]:
+    """Make ``seen``, ``front``, ``following``, ``active`` and ``touched`` of kernels/reach.py."""
+    chunks = -(-vertices // CHUNK_OF_WORDS)
+    return (*(np.zeros(vertices, np.uint64) for _ in range(3)), *(np.zeros(chunks, np.uint8) for _ in range(2)))
+
+
+def _search_together(network: HostNetwork, sources: np.ndarray) -> np.ndarray:
+    """Search from one word of sources with all threads."""
+    seen, front, following, active, touched = _state(network.vertices)
+    full = np.uint64(reach.begin(sources, front, active, seen))
+    backward = next(network.incoming.blocks()) if network.has_incoming else None
+    degrees = network.degrees
+    back_degrees = degrees if backward is None else network.incoming.degrees
+
+    def advance(entries: int, rest: int) -> np.ndarray:
+        if backward is not None and entries > rest:
+            network.over_rows(reach.pull, backward, front, following, touched, seen, full)
+        else:
+            for block in network.blocks(wanted=any_active(active, CHUNK_OF_WORDS)):
+                network.over_rows(reach.push, block, front, following, active, touched, True)
+        given = (degrees, back_degrees, front, following, active, touched, seen, full)
+        return sum(network.each(reach.settle, network.spans(active.size), *given))
+
+    return search_levels(sources, int(degrees[sources].sum()), network.edges, advance)
+
+
+# Pairs within each number of hops, estimated from sketches: a pass over all rows for each hop.
+
+
+def sketches(network: HostNetwork, seed: int, run: int) -> np.ndarray:
+    """Estimate how many pairs (u, v) have a path of so many edges or fewer from u to v: float64 [levels].
+
+    ``run``: the number of an independent sketch. Along directions. State: 32 bytes a vertex. The first number is exact.
+    """
+    registers, following = (np.empty((network.vertices, 2), np.uint64) for _ in range(2))
+    network.each(sketch_kernels.begin, network.spans(network.vertices), np.uint64(seed), np.uint64(run), registers)
+
+    def join() -> tuple[int, bool]:
+        nonlocal registers, following
+        parts = (network.over_rows(sketch_kernels.join, block, registers, following) for block in network.blocks())
+        found = list(chain.from_iterable(parts))
+        registers, following = following, registers
+        return sum(units for units, _ in found), any(different for _, different in found)
+
+    return pairs_within(network, join)
+
+
+# Betweenness from some sources.
+
+
+def betweenness(network: HostNetwork, sources: np.ndarray) -> np.ndarray:
+    """Sum betweenness over the sources in order: for each vertex, the share of shortest paths that lead over it.
+
+    The paths go from each source to all vertices. Sums have an order of their own, so that the result has the same bits
+    on every device; see engine/analytics/cpu/kernels/lanes.py. State: 32 bytes a vertex. From disk, a level
+    reads the blocks that have a vertex of it, once forward and once backward.
+
+    Returns:
+        float64 [V].
+    """
+    work = network.unfinished.work("betweenness", sources)
+    total, first = work.done.pop("total", np.zeros(network.vertices)), int(work.done.pop("sources", 0))
+    for number, source in enumerate(sources[first:].tolist(), first + 1):
+        _add(network, source, total)
+        work.note(total=total, sources=number)
+        work.tell(number, sources.size, "sources of betweenness")
+    return total
+
+
+def _add(network: HostNetwork, source: int, total: np.ndarray) -> None:
+    """Add the betweenness of one source to ``total``."""
+    distance = network.compute("bfs", source=source)
+    levels = 1 + int(distance.max())
+    order, begins = np.empty(network.vertices, network.id_dtype), np.zeros(levels + 1, np.int64)
+    betweenness_kernels.by_level(distance, order, begins)
+    ways, passed = np.zeros(network.vertices), np.zeros(network.vertices)
+    ways[source] = 1.0
+    found = np.split(order[: begins[-1]], begins[1:-1])  # the vertices of each level
+    for level in range(1, levels):
+        _over_level(network.incoming, betweenness_kernels.count_ways, found[level], ways, passed)
+        network.each(betweenness_kernels.hand_over, network.spans(found[level].size), found[level], passed, ways)
+    for level in range(levels - 1, 0, -1):
+        _over_level(network, betweenness_kernels.depend, found[level], passed, ways, total)
+        network.each(betweenness_kernels.hand_over, network.spans(found[level].size), found[level], ways, passed)
+
+
+def _over_level(network: HostNetwork, kernel: Callable, found: np.ndarray, *state: object) -> None:
+    """Run a kernel on the vertices of a level, which are ``found``."""
+    for block, low, high in level_blocks(network, found):
+        edges = int(network.degrees[found[low:high]].sum())
+        pieces = max(1, min(network.threads * TASKS_OF_THREAD, edges // EDGES_OF_TASK))
+        ranges = list(pairwise(np.linspace(low, high, pieces + 1).astype(int).tolist()))
+        network.each(kernel, ranges, found, block.first, block.indptr, block.indices, *state)
