@@ -116,15 +116,18 @@ class SharedArray:
 
     def any(self) -> bool:
         """Wait for all GPUs, and say whether an own number of one of them is not 0."""
-        step(self.seats, self._ask)
-        return any(step(self.seats, lambda seat: self._largest[seat.number].read()[0]))
+        largest = self._largest
+
+        def ask(seat: Seat) -> None:
+            own = self.own(seat)
+            if own.size:
+                largest[seat.number].there[0] = own.max()
+            largest[seat.number].ask()
+
+        step(self.seats, ask)
+        return any(step(self.seats, lambda seat: largest[seat.number].read()[0]))
 
     @cached_property
     def _largest(self) -> list[Counters]:
+        """A number on each GPU for ``any``; not asked for within a step, since it makes another GPU current."""
         return step(self.seats, lambda _: Counters(1))
-
-    def _ask(self, seat: Seat) -> None:
-        largest, own = self._largest[seat.number], self.own(seat)
-        if own.size:
-            largest.there[0] = own.max()
-        largest.ask()

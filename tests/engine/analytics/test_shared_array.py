@@ -23,8 +23,18 @@ from csaw.engine.analytics.exchange import Exchange
 rng = np.random.default_rng(1)
 
 
+class Checked(SharedArray):
+    def own(self, seat):
+        assert Stream.current is seat.stream
+        return super().own(seat)
+
+
+def own(shared, seat):
+    return shared.arrays[seat.number][seat.first : seat.last]
+
+
 def numbers(seats):
-    return SharedArray(seats, [rng.integers(0, 9, 100).view(Array) for _ in seats])
+    return Checked(seats, [rng.integers(0, 9, 100).view(Array) for _ in seats])
 
 
 """
@@ -32,12 +42,12 @@ HEARD = """
 for exchange in (None, *Exchange):
     for changes in (0, 3, 90):
         with seated(networks, ranges) as seats:
-            shared = SharedArray.copied(seats, rng.integers(0, 9, 100).view(Array))
+            shared = Checked.copied(seats, rng.integers(0, 9, 100).view(Array))
             before = step(seats, lambda seat: shared.own(seat).copy())
             changed, expected = rng.permutation(100)[:changes], shared.arrays[0].copy()
             expected[changed] += 1
             for seat in seats:
-                shared.own(seat)[:] = expected[seat.first : seat.last]
+                own(shared, seat)[:] = expected[seat.first : seat.last]
             shared.tell(before, exchange)
             few = [told is not None for told in shared.told]
             assert not any(few) if exchange is Exchange.BROADCAST else all(few) or exchange is None
@@ -51,12 +61,12 @@ with seated(networks, ranges) as seats:
     largest = np.max(shared.arrays, axis=0)
     shared.reduce(np.maximum)
     for seat in seats:
-        assert shared.own(seat).tolist() == largest[seat.first : seat.last].tolist()
+        assert own(shared, seat).tolist() == largest[seat.first : seat.last].tolist()
 """
 GATHERED = """
 with seated(networks, ranges) as seats:
     shared = numbers(seats)
-    expected = np.concatenate([shared.own(seat) for seat in seats])
+    expected = np.concatenate([own(shared, seat) for seat in seats])
     assert shared.gathered() is shared.arrays[0]
     assert shared.arrays[0].tolist() == expected.tolist()
     assert shared.addresses().tolist() == [array.data.ptr for array in shared.arrays]
