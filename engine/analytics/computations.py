@@ -1,4 +1,4 @@
-"""Computations of measures by name: where the function of each device is, and who can share the work.
+"""Computations of measures by name: where the function of each device is, who can share the work, and its memory.
 
 A computation NAME is the function ``NAME(network, **options)`` of a module of engine/analytics/cpu, and its twin in
 engine/analytics/cuda if GPUs have one. Modules are imported when a function is called for, so that commands that
@@ -8,9 +8,45 @@ measure nothing load neither kernels nor CuPy.
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from csaw.engine.analytics.footprints import Work
+from csaw.engine.plan.footprint import Footprint
+
+# Memory. Each device declares the works that need more than two rows, without their kernels: WORKS in
+# engine/analytics/cpu/footprints.py and in engine/analytics/cuda/footprints.py.
+
+Bytes: TypeAlias = Callable[[Any, Footprint], int]
+"""Returns bytes of memory, by the network of a work and by what the measure keeps, which is part of them."""
+
+
+class Work(NamedTuple):
+    """The memory of a work that needs more than what is kept and two rows.
+
+    suffices: bytes that are enough for certain. whole: bytes from which on all rows that it reads are in memory, for
+    works that can read blocks. all_rows: whether it is refused if memory does not hold all rows. more: what it takes
+    in addition to all rows, for works on a GPU that need them.
+    """
+
+    suffices: Bytes
+    whole: Bytes | None = None
+    all_rows: bool = False
+    more: Footprint | None = None
+
+
+class Enough(NamedTuple):
+    """Memory that is enough for a measure for certain: ``bytes()``.
+
+    ``has_rows``: whether these bytes include all rows that the measure reads.
+    """
+
+    bytes: Callable[[], int]
+    has_rows: bool = False
+
+    def __call__(self) -> int:
+        return self.bytes()
+
+
+# Names.
 
 
 class Computation(NamedTuple):

@@ -12,8 +12,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from csaw.engine.analytics.computations import PAYS, pays
-from csaw.engine.analytics.footprints import Enough, Work
+from csaw.engine.analytics.computations import PAYS, Enough, Work, pays
 from csaw.engine.api.option import Option, checked, option, options_of
 from csaw.engine.plan.footprint import Footprint
 from csaw.partition.base.quoting import meant, quoted

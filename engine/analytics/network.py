@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from csaw.engine.analytics import computations
-from csaw.engine.analytics.footprints import Work
+from csaw.engine.analytics.computations import Work
 from csaw.engine.analytics.rows_in_memory import Block, Extent, RowsInMemory, Wanted
 from csaw.engine.analytics.unfinished import Unfinished
 from csaw.engine.plan.contracts import Array

@@ -13,9 +13,8 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from csaw.engine.analytics import measure
-from csaw.engine.analytics.computations import pays
+from csaw.engine.analytics.computations import Work, pays
 from csaw.engine.analytics.evaluation.start import LARGEST, start_vertex, vertex_of
-from csaw.engine.analytics.footprints import Work
 from csaw.engine.analytics.measure import FIXED, Column, Distribution, Findings, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.analytics.rounds import COMBINES, FIELDS, Asked, Rounds, VertexOption, nothing, numbers, rewritten

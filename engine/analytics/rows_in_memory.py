@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from csaw.engine.analytics.footprints import Enough
+from csaw.engine.analytics.computations import Enough
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.footprint import Footprint
 from csaw.engine.plan.residency import Residency

@@ -1,1 +1,1 @@
-"""Computations of measures on the CPU, a file each; engine/analytics/cuda has their twins."""
+"""Computations of measures on the CPU, as computations.py lists them, and the networks that they read."""

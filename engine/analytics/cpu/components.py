@@ -4,9 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from csaw.engine.analytics.cpu.kernels import components as component_kernels
-from csaw.engine.analytics.cpu.kernels import core as core_kernels
-from csaw.engine.analytics.cpu.kernels import strong as strong_kernels
+from csaw.engine.analytics.cpu.kernels import components as kernels
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.passes import FIRST, until_none_is_active
 
@@ -21,13 +19,13 @@ def components(network: HostNetwork) -> np.ndarray:
     """
     parent = np.empty(network.vertices, network.id_dtype)
     spans = network.spans(network.vertices)
-    network.each(component_kernels.number, spans, parent)
+    network.each(kernels.number, spans, parent)
     hub = -1 if network.directed or not network.vertices else int(network.degrees.argmax())
     for block in network.blocks():
-        network.over_rows(component_kernels.link_first, block, parent, FIRST)
-        network.each(component_kernels.flatten, network.tasks(block), parent)
-        network.over_rows(component_kernels.link_rest, block, parent, FIRST, hub)
-    network.each(component_kernels.flatten, spans, parent)
+        network.over_rows(kernels.link_first, block, parent, FIRST)
+        network.each(kernels.flatten, network.tasks(block), parent)
+        network.over_rows(kernels.link_rest, block, parent, FIRST, hub)
+    network.each(kernels.flatten, spans, parent)
     return parent
 
 
@@ -57,9 +55,9 @@ def _searched(network: HostNetwork) -> np.ndarray:
         np.empty(network.vertices, kind),
         np.empty(network.vertices, kind),
     )
-    strong_kernels.search(block.indptr, block.indices, index, path, waiting, np.empty(network.vertices, np.int64))
+    kernels.search(block.indptr, block.indices, index, path, waiting, np.empty(network.vertices, np.int64))
     del path, waiting
-    strong_kernels.name(index, np.empty(network.vertices + 1, kind))
+    kernels.name(index, np.empty(network.vertices + 1, kind))
     return index
 
 
@@ -70,9 +68,9 @@ def _by_passes(network: HostNetwork) -> np.ndarray:
     hub = int(network.degrees.argmax())
     color[hub] = hub
     while True:
-        _until_none_changes(network, strong_kernels.spread, label, color)
+        _until_none_changes(network, kernels.spread, label, color)
         back = (color == np.arange(vertices, dtype=kind)).astype(np.uint8)
-        _until_none_changes(network, strong_kernels.come_back, label, color, back)
+        _until_none_changes(network, kernels.come_back, label, color, back)
         closed = (back == 1) & (label == vertices)
         if hub >= 0:  # it may not be the smallest of its component, as the roots of later colors are
             color[closed], hub = closed.argmax(), -1
@@ -93,7 +91,7 @@ def _trim(network: HostNetwork, label: np.ndarray) -> None:
     trimmed, left = 1, int((label == vertices).sum())
     while left and trimmed >= WORTH * left:
         met = np.zeros(vertices, np.uint8)
-        trimmed = _pass(network, strong_kernels.trim, label, met)
+        trimmed = _pass(network, kernels.trim, label, met)
         alone = np.flatnonzero((met == 0) & (label == vertices))
         label[alone] = alone
         trimmed += alone.size
@@ -123,7 +121,7 @@ def core(network: HostNetwork) -> np.ndarray:
     cores = network.degrees.copy()
     if network.resident:
         block = next(iter(network.blocks()))
-        core_kernels.peel(block.indptr, block.indices, cores)
+        kernels.peel(block.indptr, block.indices, cores)
     else:
         lowered(network, cores)
     return cores
@@ -135,5 +133,5 @@ def lowered(network: HostNetwork, cores: np.ndarray) -> int:
     Montresor, De Pellegrini and Miorandi, IEEE TPDS 24(2), 2013.
     """
     return until_none_is_active(
-        network, cores > 0, lambda block, *active: network.over_rows(core_kernels.lower, block, cores, *active)
+        network, cores > 0, lambda block, *active: network.over_rows(kernels.lower, block, cores, *active)
     )

@@ -15,11 +15,20 @@ from csaw.engine.analytics.cpu.kernels import reach
 from csaw.engine.analytics.cpu.kernels import sketches as sketch_kernels
 from csaw.engine.analytics.cpu.kernels import sssp as sssp_kernels
 from csaw.engine.analytics.cpu.network import EDGES_OF_TASK, TASKS_OF_THREAD, HostNetwork
-from csaw.engine.analytics.passes import CHUNK, any_active, first_step, level_blocks, search_by_blocks, settle_ranges
+from csaw.engine.analytics.passes import (
+    CHUNK,
+    CHUNK_OF_WORDS,
+    WORD,
+    any_active,
+    first_step,
+    level_blocks,
+    one_table,
+    search_by_blocks,
+    search_levels,
+    settle_ranges,
+)
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.analytics.sketches import pairs_within
-from csaw.engine.analytics.source_words import CHUNK as CHUNK_OF_WORDS
-from csaw.engine.analytics.source_words import WORD, one_table, search_levels
 
 # Breadth-first search.
 

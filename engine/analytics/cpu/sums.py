@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from csaw.engine.analytics.cpu.kernels import ordered_sums as ordered_kernels
 from csaw.engine.analytics.cpu.kernels import ranking
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.lanczos import kept, leading
@@ -43,7 +42,7 @@ def ordered_sums(network: HostNetwork, values: np.ndarray) -> np.ndarray:
     """Sum ``values``, float64 [V], over the entries of each row: float64 [V], the same bits on every device."""
     out = np.empty(network.vertices)
     for block in network.blocks():
-        network.over_rows(ordered_kernels.sum_rows, block, values, out)
+        network.over_rows(ranking.sum_rows_in_order, block, values, out)
     return out
 
 

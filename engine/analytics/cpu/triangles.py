@@ -15,7 +15,6 @@ import numpy as np
 from csaw.engine.analytics.clusterings import Clusterings, of_arrays
 from csaw.engine.analytics.cpu import oriented as oriented_rows
 from csaw.engine.analytics.cpu.footprints import scratch
-from csaw.engine.analytics.cpu.kernels import edge_triangles as edge_kernels
 from csaw.engine.analytics.cpu.kernels import oriented
 from csaw.engine.analytics.cpu.kernels import triangles as triangle_kernels
 from csaw.engine.analytics.cpu.kernels import wedges as wedge_kernels
@@ -231,11 +230,11 @@ def edge_triangles(network: HostNetwork, *, count: int, seed: int) -> Seen:
 def _most(network: HostNetwork, degrees: np.ndarray, low: int, high: int, seed: np.uint64) -> np.ndarray:
     """Say the numbers of triangles of the edges with the numbers low .. high - 1: int64 [high - low]."""
     near, far, third, place = (np.empty(high - low, np.int64) for _ in range(4))
-    edge_kernels.draw_edges(low, high, seed, network.offsets, near, place)
-    visit(network, near, edge_kernels.read_entries, near, place, far)
-    edge_kernels.choose_neighbors(low, high, seed, degrees, near, far, place)
-    visit(network, near, edge_kernels.read_entries, near, place, third)
+    wedge_kernels.draw_edges(low, high, seed, network.offsets, near, place)
+    visit(network, near, wedge_kernels.read_entries, near, place, far)
+    wedge_kernels.choose_neighbors(low, high, seed, degrees, near, far, place)
+    visit(network, near, wedge_kernels.read_entries, near, place, third)
     most = degrees[near]
-    edge_kernels.shorter_first(degrees, far, third)
-    visit(network, far, edge_kernels.keep_closed, far, third, most)
+    wedge_kernels.shorter_first(degrees, far, third)
+    visit(network, far, wedge_kernels.keep_closed, far, third, most)
     return most

@@ -1,1 +1,1 @@
-"""Computations of measures on a GPU, a file each; engine/analytics/cpu has their twins."""
+"""Computations of measures on GPUs, as computations.py lists them, and the networks that they read."""

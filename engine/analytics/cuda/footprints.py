@@ -5,7 +5,7 @@ Works that need all rows of the simple undirected graph in memory declare what t
 
 from functools import partial
 
-from csaw.engine.analytics.footprints import Work
+from csaw.engine.analytics.computations import Work
 from csaw.engine.analytics.network import Network
 from csaw.engine.plan.footprint import Footprint
 from csaw.partition.errors import BudgetError

@@ -14,10 +14,9 @@ import numpy as np
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.several_gpus import Counters, Seat, in_order, meet, on_each, seated, step, then_step
 from csaw.engine.analytics.cuda.shared_array import SharedArray
-from csaw.engine.analytics.passes import any_active
+from csaw.engine.analytics.passes import CHUNK_OF_WORDS, WORD, any_active, one_table, search_levels
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.analytics.sketches import FEW, SKETCH_SLOT, pairs_within
-from csaw.engine.analytics.source_words import CHUNK, WORD, one_table, search_levels
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.plan.contracts import Array
 
@@ -39,7 +38,7 @@ class ReachState:
 
     def __init__(self, network: DeviceNetwork) -> None:
         self.network, self.kernels = network, network.kernels("reach")
-        vertices, self.chunks = network.vertices, -(-network.vertices // CHUNK)
+        vertices, self.chunks = network.vertices, -(-network.vertices // CHUNK_OF_WORDS)
         self.seen, self.front, self.following = (cupy.zeros(vertices, np.uint64) for _ in range(3))
         self.active, self.touched = (cupy.zeros(self.chunks, np.uint8) for _ in range(2))
         self.counters = Counters(WORD + 2)
@@ -54,7 +53,7 @@ class ReachState:
             array.fill(0)
         at = cupy.asarray(vertices)
         self.front[at] = self.seen[at] = cupy.asarray(bits)
-        self.active[at // CHUNK] = 1
+        self.active[at // CHUNK_OF_WORDS] = 1
         return np.bitwise_or.reduce(own)
 
     def push(self, block: Block) -> None:
@@ -110,7 +109,7 @@ def _search(network: DeviceNetwork, sources: np.ndarray, state: ReachState) -> n
         if backward is not None and entries > rest // PULL_SHARE:
             state.pull(next(backward.blocks()), full)
         else:
-            wanted = None if network.resident else any_active(state.active.get(), CHUNK)
+            wanted = None if network.resident else any_active(state.active.get(), CHUNK_OF_WORDS)
             for block in network.blocks(wanted=wanted):
                 state.push(block)
         given = (degrees, back_degrees, state.front, state.following, state.active, state.touched, state.seen, full)
@@ -176,7 +175,7 @@ class _Share:
         """Take what was given to own vertices: ``everywhere`` says where all GPUs have what they give, and flags."""
         state, (first, last) = self.state, (self.seat.first, self.seat.last)
         given = (state.network.degrees, state.front, *everywhere, state.active, state.seen, self.full)
-        state.settle("settle_share", -(-last // CHUNK) - first // CHUNK, first, last, *given)
+        state.settle("settle_share", -(-last // CHUNK_OF_WORDS) - first // CHUNK_OF_WORDS, first, last, *given)
 
 
 # Estimates.

@@ -8,10 +8,10 @@ from typing import NamedTuple, TypedDict
 
 import numpy as np
 
+from csaw.engine.analytics.computations import Enough
 from csaw.engine.analytics.evaluation.in_window import in_window
 from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import LISTS, EvaluateOptions, options
-from csaw.engine.analytics.footprints import Enough
 from csaw.engine.analytics.network import Network
 from csaw.engine.api.option import Option
 from csaw.engine.devices.devices import is_auto

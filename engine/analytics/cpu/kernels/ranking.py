@@ -5,8 +5,9 @@ Each kernel does a range of vertices, so that threads share the work without mee
 
 import numpy as np
 
+from csaw.engine.analytics.cpu.kernels.lanes import LANES, row_sum
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_tools import place_of
+from csaw.partition.base.kernel_tools import place_of, zeros
 
 HALF = np.uint64(0xFFFFFFFF)
 
@@ -94,3 +95,18 @@ def push_rows(low, high, first, indptr, indices, values, out):
         while begin < end and indices[begin] < high:
             out[indices[begin]] += values[first + row]
             begin += np.uint64(1)
+
+
+# Sums of floating-point numbers, in the order of lanes.py. Twin: cuda/kernels/ordered_sums.cu.
+
+
+@njit(nogil=True)
+def sum_rows_in_order(low, high, first, indptr, indices, values, out):
+    """Write the sum of ``values`` of the neighbors of each vertex of low .. high - 1 to ``out``, float64.
+
+    Row v is at indptr[v - first]. Returns 0.
+    """
+    lanes, pieces = zeros(LANES, np.float64), zeros(LANES, np.float64)
+    for v in range(low, high):
+        out[v] = row_sum(indptr[v - first], indptr[v - first + 1], indices, values, lanes, pieces)
+    return 0

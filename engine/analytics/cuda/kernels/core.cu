@@ -1,4 +1,4 @@
-// Core numbers by estimates that fall: twin of lower in engine/analytics/cpu/kernels/core.py. A row's threads count
+// Core numbers by estimates that fall: twin of lower in engine/analytics/cpu/kernels/components.py. A row's threads count
 // neighbors once for each step of a binary search.
 #include "lanes.cuh"
 

@@ -5,12 +5,12 @@ import pytest
 from helpers.networks import GRAPHS, neighbors_of
 
 from csaw.engine.analytics.cpu import components as analytics
-from csaw.engine.analytics.cpu.kernels import core, ranking
+from csaw.engine.analytics.cpu.kernels import components, ranking
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.measure import find
 from csaw.engine.analytics.ranks import UNITS
 
-RIGHT = {"settle": ranking.settle, "sum_rows": ranking.sum_rows, "lower": core.lower}
+RIGHT = {"settle": ranking.settle, "sum_rows": ranking.sum_rows, "lower": components.lower}
 
 
 def ignores_damping(low, high, base, sources, damping, *rest):
@@ -48,7 +48,7 @@ def test_cores_of_which_neighbors_do_not_hear_are_seen(tmp_path, monkeypatch):
     def is_silent(*arguments):
         RIGHT["lower"](*arguments[:-1], np.zeros_like(arguments[-1]))
 
-    monkeypatch.setattr(core, "lower", is_silent)
+    monkeypatch.setattr(components, "lower", is_silent)
     found = network.degrees.copy()
     analytics.lowered(network, found)
     assert not np.array_equal(found, wanted)
