@@ -8,6 +8,7 @@ the GPU that has it.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -175,13 +176,17 @@ AnyShare = TypeVar("AnyShare", bound="_Share")
 
 
 class _Share(State):
-    """One GPU's part: it goes through the rows of its own vertices, and learns the values of the others after it."""
+    """One GPU's part: it goes through the rows of its own vertices, and learns the values of the others after it.
+
+    It is made on its GPU, where its arrays are to be.
+    """
 
     seat: Seat
 
-    def take(self, seat: Seat) -> None:
-        """Take the seat, before the state is made."""
-        self.seat, self.blocks = seat, dict[tuple[DeviceNetwork, Range, bool], Block]()
+    @cached_property
+    def blocks(self) -> dict[tuple[DeviceNetwork, Range, bool], Block]:
+        """The rows that it has gone through."""
+        return {}
 
     def blocks_of(self, rows: DeviceNetwork, *, weights: bool = False, wanted: Wanted | None = None) -> Iterator[Block]:
         """Yield the rows of own vertices, all of them, ``wanted`` or not."""
@@ -210,9 +215,8 @@ class _BestShare(_Share, Best):
     """
 
     def __init__(self, seat: Seat, asked: Asked, back: DeviceNetwork, pushes: Range) -> None:
-        self.take(seat)
         super().__init__(seat.network, asked, lambda: back)
-        self.pushes = pushes
+        self.seat, self.pushes = seat, pushes
 
     def blocks_to_push(self) -> Iterator[Block]:
         yield self.block_of(self.network, self.pushes, self.weighted)
@@ -240,8 +244,8 @@ class _CombinedShare(_Share, Combined):
     """A part of rounds of ``Combined`` along ``rows``, of the same GPU."""
 
     def __init__(self, seat: Seat, asked: Asked, rows: DeviceNetwork) -> None:
-        self.take(seat)
         super().__init__(seat.network, asked, rows)
+        self.seat = seat
 
     def learn(self, shares: "Sequence[_CombinedShare]", everything: bool) -> None:
         """Learn the values after the round of the others' vertices: of those that changed, or of ``everything``."""
