@@ -50,7 +50,7 @@ class SpreadNetwork:
         return SpreadNetwork(self.store, self.spread, *self.asked[:2], "undirected")
 
     def compute(self, what: str, **options: Any) -> Any:
-        """Return the result of ``compute(network, **options)`` of the module ``what``, of the workers' parts."""
+        """Compute ``what`` of the workers' parts."""
         return getattr(self, f"_{what}")(**options)
 
     def _components(self) -> np.ndarray:

@@ -51,7 +51,7 @@ def bfs(network: DeviceNetwork, source: int) -> Array:
 
 
 def alone(network: DeviceNetwork, source: int) -> Array:
-    """Search as ``compute`` does with the GPU of the network alone: others may have searches of their own to do."""
+    """Search as ``bfs`` does with the GPU of the network alone: others may have searches of their own to do."""
     distance = unreached(network)
     if network.resident:
         _search(network, source, distance)

@@ -46,13 +46,13 @@ def no_counts(ranks: int, each: bool) -> Counts:
 
 
 def found(network: DeviceNetwork, counts: Counts, rank: Array) -> tuple[int, Array | None]:
-    """Return the counts of a GPU as triangles.compute does."""
+    """Return the counts of a GPU as triangles.triangles does."""
     dense = int(counts.dense[0]) // (2 if counts.each else 1)  # from both ends of an edge
     return int(counts.total[0]) + dense, _by_vertex(network, counts.of_rank, rank) if counts.each else None
 
 
 def none_found(network: DeviceNetwork, each: bool) -> tuple[int, Array | None]:
-    """Return what triangles.compute does of a graph without a vertex that has a rank."""
+    """Return what triangles.triangles does of a graph without a vertex that has a rank."""
     return 0, cupy.zeros(network.vertices, np.int64) if each else None
 
 

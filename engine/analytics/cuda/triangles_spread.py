@@ -88,7 +88,7 @@ def _budget(network: PooledNetwork) -> int:
 
 
 def counted(network: PooledNetwork, each: bool) -> list[tuple[int, Array | None]]:
-    """Count the triangles where ``has_room``: the counts of each GPU, as triangles.compute returns them.
+    """Count the triangles where ``has_room``: the counts of each GPU, as triangles.triangles returns them.
 
     Rows of other networks of the graph are given back.
     """

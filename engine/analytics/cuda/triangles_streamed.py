@@ -50,7 +50,7 @@ DENSE_SHARE = 16  # the dense parts take at most one part of this many
 
 
 def counted(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | None]]:
-    """Count the triangles: the counts of each GPU, as triangles.compute returns them.
+    """Count the triangles: the counts of each GPU, as triangles.triangles returns them.
 
     BudgetError where rows of the longest length do not fit.
     """

@@ -98,7 +98,7 @@ def test_rows_in_memory_are_given_back_where_another_measure_needs_the_room(tmp_
 
 
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
-def test_works_that_declare_memory_are_modules_of_their_device(device):
+def test_works_that_declare_memory_are_computations_of_their_device(device):
     """They are declared without the modules, and on any machine: those of GPUs without CuPy, too."""
     assert not lacking(device, tuple(works(device).keys() - {"rounds_both_ways"}))
 
