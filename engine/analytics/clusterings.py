@@ -6,6 +6,8 @@ import numpy as np
 
 from csaw.engine.analytics import pieces
 
+HUBS = 0xFFFF  # vertices of highest degree, whose ranks 16 bits hold, beside the sign of all others
+
 
 class Clusterings(NamedTuple):
     """How often neighbors of vertices are neighbors of each other.

@@ -85,7 +85,7 @@ COMPUTATIONS = {
     "matched_triangles": Computation("patterns", "patterns"),
     "neighbor_sums": Computation("sums", "sums", shared=True, spread=True),
     "ordered_sums": Computation("sums", "sums"),
-    "pagerank": Computation("sums", "pagerank", shared=True, spread=True),
+    "pagerank": Computation("sums", "sums", shared=True, spread=True),
     "patterns": Computation("patterns", "patterns"),
     "rounds": Computation("rounds", "rounds", pays=True, spread=True),
     "sketches": Computation("searches", "hops"),

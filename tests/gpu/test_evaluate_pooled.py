@@ -20,8 +20,8 @@ from helpers.triangles import FEW_RANKED, KINDS_OF_VERTICES, limit_kinds
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cuda import (
     bfs,
-    pagerank,
     pooled_network,
+    sums,
     triangles_spread,
     triangles_streamed,
 )
@@ -242,7 +242,7 @@ def test_triangles_take_no_more_memory_than_they_may(tmp_path, monkeypatch):
 @pytest.mark.parametrize("measure", RANKING)
 @pytest.mark.parametrize("name", STORES)
 def test_ranks_and_assortativity(name, measure, exchange, tmp_path, monkeypatch):
-    monkeypatch.setattr(pagerank, "NOTING", 1000)
+    monkeypatch.setattr(sums, "NOTING", 1000)
     store = STORES[name](tmp_path / "g.zarr")
     one = find(measure)(**RANKING[measure])
     wanted = one.findings(HostNetwork(store))

@@ -7,8 +7,8 @@ from math import isqrt
 
 import numpy as np
 
+from csaw.engine.analytics.clusterings import HUBS
 from csaw.engine.analytics.computations import Work
-from csaw.engine.analytics.cpu.hubs import HUBS
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.rows_in_memory import Extent

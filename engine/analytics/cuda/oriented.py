@@ -21,6 +21,7 @@ from typing import NamedTuple
 import cupy
 import numpy as np
 
+from csaw.engine.analytics.clusterings import HUBS
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.piece_groups import Group
 from csaw.engine.analytics.rows_in_memory import Block
@@ -34,7 +35,6 @@ from csaw.partition.errors import DeviceError
 MOST_RANKED = (1 << 32) - 1  # vertices whose ranks take 32 bits, besides the number that stands for no rank
 LEAST = 2  # neighbors of a vertex in a triangle
 SPAN = 1024  # vertices of which a warp finds those that get a rank, as in oriented.cu
-HUBS = 0xFFFF  # ranks that 16 bits hold, beside the sign of all others
 LONG = 1024  # neighbors from which a row is split by a whole block
 BIG, SMALL = 512, (32, 2)  # threads of a block: of one long row, and of two short ones
 RANKED = 8  # words of the struct Ranked

@@ -11,7 +11,7 @@ lowest rank take 8 KB, and the candidates among them 16 bits each, so that looku
 
 import numpy as np
 
-from csaw.engine.analytics.cpu.hubs import HUBS
+from csaw.engine.analytics.clusterings import HUBS
 from csaw.engine.cpu.kernels.memory import atomic_add, prefetch
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_tools import zeros
