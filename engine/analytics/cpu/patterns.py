@@ -73,7 +73,8 @@ def matches(
     return sum(map(int, network.each(pattern_kernels.count_matches, tasks, *given)))
 
 
-# Triangles by subgraph matching: candidates are filtered by degree, and joined edge by edge.
+# Triangles by subgraph matching: candidates are filtered by degree, and joined edge by edge. It is one of the three
+# ways of Gunrock's paper (Wang and others, IA3 2016).
 
 
 def matched_triangles(network: HostNetwork, *, each: bool = True) -> tuple[int, np.ndarray | None]:

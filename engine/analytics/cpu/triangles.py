@@ -13,17 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from csaw.engine.analytics.clusterings import Clusterings, of_arrays
-from csaw.engine.analytics.cpu import oriented as oriented_rows
 from csaw.engine.analytics.cpu.footprints import scratch
 from csaw.engine.analytics.cpu.kernels import oriented
 from csaw.engine.analytics.cpu.kernels import triangles as triangle_kernels
 from csaw.engine.analytics.cpu.kernels import wedges as wedge_kernels
 from csaw.engine.analytics.cpu.network import HostNetwork, equal_ranges
-from csaw.engine.analytics.cpu.oriented import Oriented, Rows
+from csaw.engine.analytics.cpu.oriented import Oriented, Rows, orient
 
 TASKS_OF_THREAD, EDGES_OF_TASK = 32, 1 << 12  # the work of vertices differs
-
-
 WHOLE = (0, 1)  # the share that is all
 Count = Callable[[HostNetwork, Oriented, Rows, Rows, np.ndarray], int]
 
@@ -52,7 +49,7 @@ def counted(
     work = network.unfinished.work("triangles", each, share)
     counts = work.done.pop("counts", np.zeros(network.vertices if each else 0, np.int64))
     total = int(work.done.get("total", 0))
-    with closing(oriented_rows.orient(network, scratch=scratch(network))) as rows:
+    with closing(orient(network, scratch=scratch(network))) as rows:
         low, high = _ranks(network, rows, share)
         low = int(work.done.get("low", low))
         for fixed in rows.fixed(low, high) if low < high else ():
@@ -96,7 +93,8 @@ def tasks_of(network: HostNetwork, upto: np.ndarray, first: int) -> list[tuple[i
     return equal_ranges(upto, min(network.threads * TASKS_OF_THREAD, edges // EDGES_OF_TASK), first)
 
 
-# By a masked product: the square of the oriented graph's matrix where the matrix has entries.
+# By a masked product: the square of the oriented graph's matrix where the matrix has entries. It is one of the three
+# ways of Gunrock's paper (Wang and others, IA3 2016).
 
 
 def masked_product(network: HostNetwork, *, each: bool = True) -> tuple[int, np.ndarray | None]:
