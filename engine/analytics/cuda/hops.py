@@ -131,51 +131,48 @@ def _searched_spread(network: DeviceNetwork, words: Sequence[np.ndarray]) -> lis
     entries = [int(degrees[cupy.asarray(word)].sum()) for word in words]
     with seated(network.among(len(ranges)), ranges) as seats:
         shares = step(seats, _Share)
-        front = SharedArray(seats, [share.state.front for share in shares])
-        following = SharedArray(seats, [share.state.following for share in shares])
-        touched = SharedArray(seats, [share.state.touched for share in shares])
+        front = SharedArray(seats, [share.front for share in shares])
+        following = SharedArray(seats, [share.following for share in shares])
+        touched = SharedArray(seats, [share.touched for share in shares])
         given = step(seats, lambda _: (len(seats), following.addresses(), touched.addresses()))
 
         def search(sources: np.ndarray, entries: int) -> np.ndarray:
-            step(shares, lambda share: share.begin(sources))
+            full = step(shares, lambda share: share.begin(sources))[0]
             meet(shares)  # before one copies what another begins with
 
             def advance(entries: int, rest: int) -> np.ndarray:
                 pulls = not network.directed and entries > rest // PULL_SHARE
                 if pulls:
                     front.exchange()
-                step(shares, _Share.pull if pulls else _Share.push)
-                then_step(shares, lambda share: share.settle(given[share.seat.number]))
-                return np.sum(step(shares, lambda share: share.state.counters.read()), 0)
+                step(shares, lambda share: share.advance(full, pulls))
+                then_step(shares, lambda share: share.settle_own(full, given[share.seat.number]))
+                return np.sum(step(shares, lambda share: share.counters.read()), 0)
 
             return search_levels(sources, entries, network.edges, advance)
 
         return [search(*one) for one in zip(words, entries, strict=True)]
 
 
-class _Share:
+class _Share(ReachState):
     """One GPU's part: it knows which sources have reached its own vertices, and what it gave to any."""
 
     def __init__(self, seat: Seat) -> None:
-        self.seat, self.state, self.rows = seat, ReachState(seat.network), seat.rows()
+        super().__init__(seat.network)
+        self.seat, self.rows = seat, seat.rows()
 
-    def begin(self, sources: np.ndarray) -> None:
-        self.full = self.state.begin(sources)
+    def advance(self, full: np.uint64, pulls: bool) -> None:
+        """Push along own rows, or pull to own vertices by the words of all."""
+        self.touched.fill(0)
+        if pulls:
+            self.pull(self.rows, full)
+        else:
+            self.push(self.rows)
 
-    def push(self) -> None:
-        self.state.touched.fill(0)
-        self.state.push(self.rows)
-
-    def pull(self) -> None:
-        """Pull to own vertices, by the words of all."""
-        self.state.touched.fill(0)
-        self.state.pull(self.rows, self.full)
-
-    def settle(self, everywhere: tuple[int, Array, Array]) -> None:
+    def settle_own(self, full: np.uint64, everywhere: tuple[int, Array, Array]) -> None:
         """Take what was given to own vertices: ``everywhere`` says where all GPUs have what they give, and flags."""
-        state, (first, last) = self.state, (self.seat.first, self.seat.last)
-        given = (state.network.degrees, state.front, *everywhere, state.active, state.seen, self.full)
-        state.settle("settle_share", -(-last // CHUNK_OF_WORDS) - first // CHUNK_OF_WORDS, first, last, *given)
+        first, last = self.seat.first, self.seat.last
+        given = (self.network.degrees, self.front, *everywhere, self.active, self.seen, full)
+        self.settle("settle_share", -(-last // CHUNK_OF_WORDS) - first // CHUNK_OF_WORDS, first, last, *given)
 
 
 # Estimates.
