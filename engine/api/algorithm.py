@@ -32,6 +32,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from csaw.engine.api.option import LARGEST, Option, checked, flag_of, option, options_of
+from csaw.engine.api.rules import SelectionRule, rule_of
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import meant
 from csaw.partition.errors import OptionError
@@ -243,6 +244,11 @@ class Algorithm:
         values = {name: (getattr(self, name), declared) for name, declared in self.options().items()}
         return {name: value for name, (value, one) in values.items() if not (one.is_later and value == one.default)}
 
+    @cached_property
+    def rule(self) -> SelectionRule:
+        """The rule by which a depth selects, made once of the attributes of the class."""
+        return rule_of(self)
+
     def edge_bias(self, e: EdgeView) -> float:
         return e.weight
 
@@ -301,15 +307,12 @@ class Traversal(Algorithm):
     the next frontier, or with ``pool_size`` wait until ``vertex_bias`` selects them.
     """
 
+    # These make the rule by which a depth selects, in rules.py, which refuses those that do not stand together.
     visited_once: ClassVar[bool] = True  # a vertex enters an instance's frontier once
-    revisits: ClassVar[bool] = (
-        False  # edges to vertices that were visited before may be selected too; they do not enter the frontier again
-    )
+    revisits: ClassVar[bool] = False  # edges to vertices that were visited before may be selected too
     collective: ClassVar[bool] = False  # one pool of all frontier vertices' edges an instance, instead of one each
     induced: ClassVar[bool] = False  # keep the edges among an instance's sources, all of them
-    each_edge_once: ClassVar[bool] = (
-        False  # where sources_from is "every": of an undirected edge's two directions, only src <= dst
-    )
+    each_edge_once: ClassVar[bool] = False  # for sources_from = "every": of an undirected edge's ends, only src <= dst
     draws_from: ClassVar[str] = "edges"
     """Choice of what a depth selects: ``edges`` of its frontier; or vertices, ``sizes`` of them for the whole frontier,
     each as likely as the sum of the biases of the

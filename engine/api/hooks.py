@@ -347,7 +347,7 @@ def others(algorithm: Algorithm, weighted: bool, columns: Columns = None) -> dic
 def _is_called(algorithm: Algorithm, name: str) -> bool:
     """Whether a hook decides anything; that of the base class does where vertices are selected by their degree."""
     base = Walk if isinstance(algorithm, Walk) else Traversal
-    if isinstance(algorithm, Traversal) and name == "vertex_bias" and (algorithm.clocks or algorithm.pool_size):
+    if name == "vertex_bias" and algorithm.rule.calls_vertex_bias:
         return True
     return hasattr(base, name) and getattr(type(algorithm), name) is not getattr(base, name)
 
@@ -357,7 +357,7 @@ def _check_update(algorithm: Traversal, update: Hook) -> None:
     if update.by_edge:
         read = min(update.columns or {"weight"})
         said = f"e.{read} is not known here, where only the ends of an edge are; edge_bias may read it"
-    elif "prev" in update.reads and algorithm.collective:
+    elif "prev" in update.reads and algorithm.rule.together:
         said = "e.prev is not known beside collective = True, where edges share a pool"
     else:
         return

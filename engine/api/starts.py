@@ -41,8 +41,8 @@ class SourceKind(StrEnum):
 
 def sources_each(algorithm: Any) -> int:
     """Number of sources of an instance: those that its pool begins with, or its whole frontier."""
-    pool = getattr(algorithm, "pool_size", None)
-    return int(getattr(algorithm, "frontier_size", 1) if pool is None else pool)
+    pool = algorithm.rule.waiting
+    return int(pool.start if pool else getattr(algorithm, "frontier_size", 1))
 
 
 # Where walks in time start: at vertices, or at edges of the whole graph, which their times may bias.

@@ -211,7 +211,7 @@ class Unique(Traversals):
         It is all of them, unless a row that has no edge twice is in a collective selection.
         """
         wanted = super()._capacities(size)
-        if self.algorithm.collective:
+        if self.rule.together:
             self.room = self.xp.full(self.instances, LARGEST if size < 0 else size, np.int64)
             return self.xp.where(wanted > 0, self.degree, 0) if self.backend.store.multigraph else wanted
         self.room = wanted
@@ -224,7 +224,7 @@ class Unique(Traversals):
         order = xp.lexsort((self.out[cell], entry, self.keys[cell], self.local[entry]))
         entry, dst = entry[order], self.out[cell[order]].astype(np.int64)
         local = self.local[entry]
-        taken = self._possible(local, local if self.algorithm.collective else entry, dst)
+        taken = self._possible(local, local if self.rule.together else entry, dst)
         self._settle(local[taken], self.previous[entry[taken]], self.vertex[entry[taken]], dst[taken])
 
     def _possible(self, local: Array, owner: Array, dst: Array) -> Array:

@@ -188,7 +188,7 @@ class Together(InTime):
         """Begin the next depth with the copies of these vertices at the times ``then``."""
         new = self.met.first(local, vertex, self.then)
         local, vertex, self.then = local[new], vertex[new], self.then[new]
-        if self.algorithm.visited_once:
+        if self.rule.once:
             self.met.meet(local, vertex, self.then)
         zero = self.xp.zeros(local.size, np.int64)
         super()._enter(local, zero, vertex, zero - 1)
@@ -302,12 +302,12 @@ class PoolsInTime(Together):
 
     def _new(self, some: Array, local: Array, dst: Array, then: Array) -> Array:
         """The numbers among ``some`` of edges that are in a pool."""
-        return some[self.met.news(local[some], dst[some], then[some])] if self.algorithm.only_new else some
+        return some[self.met.news(local[some], dst[some], then[some])] if self.rule.only_new else some
 
     def _go_on(self, local: Array, dst: Array) -> None:
-        if self.algorithm.total is not None:
+        if self.rule.total is not None:
             new = self.met.first(local, dst, self.then)
             met = self.met.counts(self.instances) + self.xp.bincount(local[new], minlength=self.instances)
-            on = self.xp.flatnonzero((met < self.algorithm.total)[local])
+            on = self.xp.flatnonzero((met < self.rule.total)[local])
             local, dst, self.then = local[on], dst[on], self.then[on]
         super()._go_on(local, dst)

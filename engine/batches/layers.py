@@ -243,9 +243,9 @@ class Layers(Traversals):
     def __init__(self, backend: Backend, first: int, sources: Array) -> None:
         self.layers: list[Layer] = []
         self.columns: Columns | None = None  # while the sums that layers are drawn by are made
-        if backend.algorithm.draws_from == "vertices" and backend.incoming_bias is None:
+        if backend.needs.columns and backend.incoming_bias is None:
             self.columns = Columns(backend)
-        super().__init__(backend, first, sources[:, :0] if backend.algorithm.sources_from == "every" else sources)
+        super().__init__(backend, first, sources[:, :0] if backend.rule.everywhere else sources)
 
     # Waiting
 
@@ -320,7 +320,7 @@ class Layers(Traversals):
 
     def _from_candidates(self, pools: Candidates) -> Layer:
         """Draw neighbors of the frontier."""
-        if self.algorithm.replace:
+        if self.rule.replace:
             live = self.xp.flatnonzero(pools.total)
             index = self._find(pools, live, self._numbers(live, pools.total[live])).ravel()
         else:
@@ -402,7 +402,7 @@ class Layers(Traversals):
         return (weight, int(beyond[0])) if beyond.size else (weight.astype(np.float32), None)
 
     def edges(self) -> int:
-        if self.algorithm.sources_from == "every":  # no frontier: the vertices are the sample
+        if self.rule.everywhere:  # no frontier: the vertices are the sample
             return 0
         return super().edges()
 

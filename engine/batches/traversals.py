@@ -11,6 +11,7 @@ from types import ModuleType
 
 import numpy as np
 
+from csaw.engine.api.rules import Waiting
 from csaw.engine.api.termination import Unending
 from csaw.engine.draws.addresses import SOURCE_SLOT
 from csaw.engine.plan.contracts import Array
@@ -89,8 +90,8 @@ class Traversals:
     edge_bytes = EDGE_BYTES  # of an edge while a batch is put in order, at most
 
     def __init__(self, backend: Backend, first: int, sources: Array) -> None:
-        self.backend, self.xp, self.first, self.algorithm = backend, backend.xp, first, backend.algorithm
-        xp = self.xp
+        self.backend, self.first, self.algorithm, self.rule = backend, first, backend.algorithm, backend.rule
+        xp = self.xp = backend.xp
         self.instances, width = sources.shape
         self.sizes: Sequence[int] = Unending(backend.plan.sizes) if self.algorithm.is_unlimited else backend.plan.sizes
         self.hops = isinstance(backend.plan.drawn_layout, Hops)
@@ -105,7 +106,7 @@ class Traversals:
         self.depth, self.dead, self.found_edges = -1, 0, 0
         local = xp.repeat(xp.arange(self.instances), width)
         slot = xp.tile(xp.arange(width, dtype=np.int64), self.instances)
-        self.waiting = None if self.algorithm.pool_size is None else FrontierPool(backend, first, self.sources)
+        self.waiting = FrontierPool(backend, first, self.sources, self.rule.waiting) if self.rule.waiting else None
         self._enter(*self._expanding(local, slot, self.sources.ravel(), xp.full(local.size, -1, np.int64)))
 
     def _expanding(self, *entries: Array) -> tuple[Array, ...]:
@@ -159,20 +160,20 @@ class Traversals:
 
     def _capacities(self, size: int) -> Array:
         """The largest number of neighbors that each entry can add."""
-        if size < 0 and self.algorithm.geometric is None:
+        if size < 0 and not self.rule.coins:
             return self.degree
-        if self.algorithm.collective:
+        if self.rule.together:
             size = self.backend.candidates(size)
         wanted = self.xp.full(self.vertex.size, size, np.int64)
-        if self.algorithm.geometric is not None:
-            most = self.xp.full(self.vertex.size, MOST_PICKS) if self.algorithm.replace else self.degree
+        if self.rule.coins:
+            most = self.xp.full(self.vertex.size, MOST_PICKS) if self.rule.replace else self.degree
             wanted = self.backend.geometric_sizes(self.instance, self.slot, most)
-            if self.algorithm.replace and any_set(wanted == MOST_PICKS):
+            if self.rule.replace and any_set(wanted == MOST_PICKS):
                 raise OptionError(
                     f"{self.algorithm.name()}.geometric with replacement asks for {MOST_PICKS:,} neighbors "
                     "of a vertex; expected fewer: lower the chance"
                 )
-        if self.algorithm.replace:
+        if self.rule.replace:
             return self.xp.where(self.degree > 0, wanted, 0)
         return self.xp.minimum(wanted, self.degree)
 
@@ -245,7 +246,7 @@ class Traversals:
         if self.hops:
             return self._next_hop()
         entry, cell = self._found_cells()
-        if self.algorithm.collective and self.sizes[self.depth] >= 0:
+        if self.rule.together and self.sizes[self.depth] >= 0:
             entry, cell = self._smallest_keys(entry, cell)
         return self._settle(
             self.local[entry], self.previous[entry], self.vertex[entry], self.out[cell].astype(np.int64)
@@ -274,12 +275,12 @@ class Traversals:
             then = self.backend.update_frontier(self.depth, local + self.first, slot, source, previous, src, dst)
             local, slot, src, dst = (array[then >= 0] for array in (local, slot, src, then))
         keep = xp.arange(dst.size)
-        if self.algorithm.visited_once:  # what edges lead to is new, unless they may lead back or update goes elsewhere
-            are_new = not (self.algorithm.revisits or self.backend.others["update"])
+        if self.rule.once:  # what edges lead to is new, unless they may lead back or update goes elsewhere
+            are_new = self.rule.only_new and not self.backend.others["update"]
             keep = self.visits.first(local, dst, are_new)
         entries = self._expanding(local[keep], slot[keep], dst[keep], src[keep])
-        if self.algorithm.total is not None:
-            under = xp.flatnonzero(self.visits.counts(entries[0]) < self.algorithm.total)
+        if self.rule.total is not None:
+            under = xp.flatnonzero(self.visits.counts(entries[0]) < self.rule.total)
             entries = tuple(array[under] for array in entries)
         return self._enter(*entries)
 
@@ -320,7 +321,7 @@ class Traversals:
         """The arrays of a sample store, in order of instance."""
         if self.hops:
             return {f"hop_{i}": table for i, table in enumerate(self.tables)}
-        xp, kept = self.xp, self.sources if self.algorithm.sources_from != "every" else self.sources[:, :0]
+        xp, kept = self.xp, self.sources[:, :0] if self.rule.everywhere else self.sources
         sampled = self.sampled or [(xp.zeros(0, np.int64),) * 3]
         local, src, dst = (xp.concatenate([s[i] for s in sampled]) for i in range(3))
         depth = xp.concatenate([xp.full(s[0].size, depth, np.int64) for depth, s in enumerate(sampled)])
@@ -365,8 +366,8 @@ Entries = tuple[Array, ...]
 class FrontierPool:
     """The pools of the instances from number ``first`` on, with these ``sources`` [instances, pool size]."""
 
-    def __init__(self, backend: Backend, first: int, sources: Array) -> None:
-        self.backend, self.xp, self.first, self.sources = backend, backend.xp, first, sources
+    def __init__(self, backend: Backend, first: int, sources: Array, rule: Waiting) -> None:
+        self.backend, self.xp, self.first, self.sources, self.rule = backend, backend.xp, first, sources, rule
         self.instances = len(sources)
         self.waiting: Entries = (self.xp.zeros(0, np.int64),) * 4
         self.repeated = self.xp.zeros(self.instances, np.int64)  # expansions of each instance beyond one of an entry
@@ -385,15 +386,14 @@ class FrontierPool:
         pool = [xp.concatenate(both) for both in zip(self.waiting, arriving, strict=True)]
         order = xp.argsort(pool[0], kind="stable")
         local, slot, vertex, previous = pool = [array[order] for array in pool]
-        size, replace = self.backend.algorithm.frontier_size, self.backend.algorithm.frontier_replace
-        chosen = self._drawn(depth, size, pool) if replace else self._earliest(depth, size, pool)
+        chosen = (self._drawn if self.rule.replace else self._earliest)(depth, self.rule.expanding, pool)
         going = xp.zeros(self.instances, bool)
         going[local[chosen]] = True
         left = going[local]
         left[chosen] = False
         rest = xp.flatnonzero(left)
         self.waiting = tuple(array[rest] for array in pool)
-        slots = self._slots(local[chosen], slot[chosen], chosen) if replace else slot[chosen]
+        slots = self._slots(local[chosen], slot[chosen], chosen) if self.rule.replace else slot[chosen]
         return local[chosen], slots, vertex[chosen], previous[chosen]
 
     def _earliest(self, depth: int, size: int, pool: list[Array]) -> Array:

@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike
 from csaw.engine.api.algorithm import Algorithm, Walk
 from csaw.engine.api.hook_errors import code_of, is_own, placed
 from csaw.engine.api.hooks import Hook
+from csaw.engine.api.rules import MiniBatch, Steps
 from csaw.engine.batches.backend import BatchBackend
 from csaw.engine.batches.layers import scaled
 from csaw.engine.cpu.graph import HostGraph
@@ -61,7 +62,9 @@ class CpuRunner(BatchBackend):
             self.graph = self._load_graph()
         self.loading_seconds = watch.read().rest
         # Finds or compiles the kernels before sampling is timed.
-        self.begin(0, np.empty(plan.kind.no_sources, np.int64)).advance()
+        columns = 1 + isinstance(self.rule, MiniBatch) + self.needs.timed  # position of a seed, and time
+        none = (0,) if isinstance(self.rule, Steps) else (0, 1, columns) if columns > 1 else (0, 1)
+        self.begin(0, np.empty(none, np.int64)).advance()
         self.kernels_seconds = watch.read().whole - self.loading_seconds
 
     def claim(self, size: int) -> None:

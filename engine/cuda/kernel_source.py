@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from csaw.engine.api.algorithm import Walk
 from csaw.engine.api.hooks import Hook
+from csaw.engine.api.rules import Steps
 from csaw.engine.cuda.compile import OF_SAMPLERS, Signature, cubin
 from csaw.engine.plan.batch_kind import BatchKind
 from csaw.engine.plan.layouts import GraphLayout
@@ -82,7 +82,7 @@ def counts_busy(backend: Specialization) -> bool:
 def kernels_of(backend: Specialization) -> Unit:
     """The source of the kernels that sample."""
     lists = ("lists.cu",) if backend.plan.lists_members else ()
-    in_time = ("temporal.cu",) if backend.select is Method.TIME and isinstance(backend.algorithm, Walk) else ()
+    in_time = ("temporal.cu",) if backend.select is Method.TIME and isinstance(backend.rule, Steps) else ()
     by_sums = ("sums.cu",) if backend.streamed and backend.plan.graph_layout.has_sums else ()
     files = *FILES[backend.plan.kind], *in_time, *by_sums, *lists
     return Unit(files, _constants(backend), backend.hooks(), backend.params, launched=_launched(backend))
@@ -97,7 +97,7 @@ def walk_kernel(backend: Specialization) -> str:
 
 def hop_kernel(backend: Specialization) -> str:
     """The kernel that draws a hop of tables."""
-    if backend.algorithm.replace:  # type: ignore[attr-defined]  # traversals have it
+    if backend.rule.replace:
         return "hop_with_replacement"
     return "hop_distinct_by_sums" if backend.plan.graph_layout.has_sums else "hop_distinct"
 
@@ -107,7 +107,7 @@ def _launched(backend: Specialization) -> tuple[str, ...] | None:
     lists = ("list_rows",) if backend.plan.lists_members else ()
     if backend.plan.kind is BatchKind.HOP_TABLES:
         return hop_kernel(backend), "group_count", "group_scatter", "ungroup", *lists
-    if not backend.plan.kind.of_walks:
+    if not isinstance(backend.rule, Steps):
         return None
     return (
         walk_kernel(backend),
@@ -178,10 +178,10 @@ def _constants(backend: Specialization) -> dict[str, int]:
         "LAYOUT": backend.plan.graph_layout.code,
         "WIDE": backend.store.id_dtype.itemsize == 8,
     }
-    if not isinstance(backend.algorithm, Walk):
+    if not isinstance(backend.rule, Steps):
         own |= {"DISJOINT": bool(getattr(backend.algorithm, "disjoint", False))}
-        own |= {"SELECTS_FRONTIER": backend.algorithm.pool_size is not None}
-        own |= {"GEOMETRIC": backend.algorithm.geometric is not None, "EVERYWHERE": backend.needs.everywhere}
+        own |= {"SELECTS_FRONTIER": backend.rule.waiting is not None}
+        own |= {"GEOMETRIC": backend.rule.coins, "EVERYWHERE": backend.needs.everywhere}
     constants = backend.constants() | own
     constants |= {
         "SELECT": backend.select.code,

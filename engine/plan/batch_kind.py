@@ -4,16 +4,27 @@ The plan chooses one. A backend has a class for each kind that it draws, and a G
 """
 
 from enum import StrEnum
-from typing import Any
 
 from csaw.engine.api.algorithm import MiniBatches, Traversal
+from csaw.engine.api.rules import (
+    Clocks,
+    EdgePool,
+    GraphEdges,
+    MiniBatch,
+    PerVertex,
+    SharedNumbers,
+    Steps,
+    VertexLayer,
+    Visiting,
+    WholeClusters,
+)
 from csaw.engine.api.termination import is_unlimited
+from csaw.engine.plan.costs import mean_coins
 from csaw.engine.plan.limits import MemoryPlan, Shape
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.selection import from_whole_rows
 from csaw.engine.samples.layouts.hops import Hops
-from csaw.engine.samples.layouts.subgraphs import Batches, Subgraphs
 
 
 class BatchKind(StrEnum):
@@ -58,70 +69,37 @@ class BatchKind(StrEnum):
     FRONTIERS = "frontiers"
     """Any other traversal, frontier by frontier."""
 
-    @property
-    def of_walks(self) -> bool:
-        """Whether an instance is one walker, which has one source."""
-        return self in (BatchKind.WALKS, BatchKind.UNLIMITED_WALKS)
-
-    @property
-    def of_minibatches(self) -> bool:
-        """Whether an instance is a mini-batch, whose sources also have positions in the list of seeds."""
-        in_time = (BatchKind.WHOLE_IN_TIME, BatchKind.MINIBATCHES_IN_TIME)
-        return self in (BatchKind.WHOLE_MINIBATCHES, BatchKind.MINIBATCHES, *in_time)
-
-    @property
-    def in_time(self) -> bool:
-        """Whether an instance's sources have times, behind what else is known of them."""
-        together = (BatchKind.SHARED_DRAWS_IN_TIME, BatchKind.POOLS_IN_TIME)
-        of_frontiers = (BatchKind.IN_TIME, BatchKind.HOP_TABLES_IN_TIME, *together)
-        return self in (*of_frontiers, BatchKind.WHOLE_IN_TIME, BatchKind.MINIBATCHES_IN_TIME)
-
-    @property
-    def no_sources(self) -> tuple[int, ...]:
-        """Shape of the sources of a batch of no instances."""
-        if self.of_walks:
-            return (0,)
-        columns = 1 + self.of_minibatches + self.in_time
-        return (0, 1, columns) if columns > 1 else (0, 1)
-
 
 def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
     """Choose the kind of the batches of a run whose graph is held as ``memory`` says."""
-    algorithm, needs = shape.algorithm, shape.needs
-    if not isinstance(algorithm, Traversal):
-        return BatchKind.UNLIMITED_WALKS if is_unlimited(algorithm) else BatchKind.WALKS
-    if needs.clusters:
-        return BatchKind.CLUSTERS
-    if algorithm.clocks:
-        return BatchKind.CLOCK_WALKS
-    if algorithm.time_strategy is not None:
-        return _kind_in_time(shape, memory)
-    if isinstance(shape.drawn_layout, Batches):
-        return BatchKind.WHOLE_MINIBATCHES if drawn_whole(shape, memory) else BatchKind.MINIBATCHES
-    if algorithm.shares_draws:
-        return BatchKind.SHARED_DRAWS
-    if algorithm.draws_from != "edges":
-        return BatchKind.LAYERS
-    if algorithm.unique:
+    rule, in_time = shape.algorithm.rule, shape.needs.timed
+    match rule:
+        case Steps():
+            return BatchKind.UNLIMITED_WALKS if is_unlimited(shape.algorithm) else BatchKind.WALKS
+        case WholeClusters():
+            return BatchKind.CLUSTERS
+        case Clocks():
+            return BatchKind.CLOCK_WALKS
+        case SharedNumbers():
+            return BatchKind.SHARED_DRAWS_IN_TIME if in_time else BatchKind.SHARED_DRAWS
+        case VertexLayer():
+            return BatchKind.LAYERS
+        case MiniBatch() if in_time:
+            by_hops = shape.on_gpu or memory.residency.streams
+            return BatchKind.MINIBATCHES_IN_TIME if by_hops else BatchKind.WHOLE_IN_TIME
+        case MiniBatch():
+            return BatchKind.WHOLE_MINIBATCHES if drawn_whole(shape, memory) else BatchKind.MINIBATCHES
+    if in_time and rule.together:
+        return BatchKind.POOLS_IN_TIME
+    if in_time:
+        return BatchKind.HOP_TABLES_IN_TIME if in_tables_of_times(shape, memory) else BatchKind.IN_TIME
+    if rule.unique:
         return BatchKind.UNIQUE
     if tree_edges(shape, memory):
         return BatchKind.TREES
     if in_tables(shape, memory):
         return BatchKind.HOP_TABLES
-    return BatchKind.POOLS if needs.in_pools else BatchKind.FRONTIERS
-
-
-def _kind_in_time(shape: Shape, memory: MemoryPlan) -> BatchKind:
-    """Choose the kind of the batches of a traversal in time."""
-    algorithm: Any = shape.algorithm
-    if isinstance(shape.drawn_layout, Batches):
-        by_hops = shape.on_gpu or memory.residency.streams
-        return BatchKind.MINIBATCHES_IN_TIME if by_hops else BatchKind.WHOLE_IN_TIME
-    if algorithm.shares_draws:
-        return BatchKind.SHARED_DRAWS_IN_TIME
-    if algorithm.collective:
-        return BatchKind.POOLS_IN_TIME
-    return BatchKind.HOP_TABLES_IN_TIME if in_tables_of_times(shape, memory) else BatchKind.IN_TIME
+    return BatchKind.POOLS if shape.needs.in_pools else BatchKind.FRONTIERS
 
 
 # Traversals that a block of a GPU takes through all depths alone (trees.cu): which runs can, and the room that each
@@ -142,35 +120,28 @@ def tree_edges(shape: Shape, memory: MemoryPlan) -> int:
     if not (shape.on_gpu and _suits(shape, memory)):
         return 0
     traversal, needs = shape.traversal, shape.needs
-    chance = traversal.geometric() if traversal.geometric is not None else 0.0
+    coins = traversal.rule.coins
     width = expected = 0.0 if needs.everywhere else float(traversal.frontier_size)
     for size in shape.sizes:
-        picks = size if traversal.geometric is None else chance / (1.0 - chance)
+        picks = mean_coins(traversal) if coins else size
         width = size if needs.in_pools else width * picks
         expected += width
-    room = SPARE_EDGES + expected * (1 if traversal.geometric is None else FIRE_SPREAD)
+    room = SPARE_EDGES + expected * (FIRE_SPREAD if coins else 1)
     return int(room) if room <= (POOL_EDGES if needs.in_pools else TREE_EDGES) else 0
 
 
 def _suits(shape: Shape, memory: MemoryPlan) -> bool:
     """Whether trees.cu can draw this run's samples, with uniform picks."""
-    a, needs, sizes = shape.traversal, shape.needs, shape.sizes
-    if (
-        shape.request.select is not Method.UNIFORM
-        or not isinstance(shape.drawn_layout, Subgraphs)
-        or memory.residency.streams
-    ):
+    a, rule, sizes = shape.traversal, shape.traversal.rule, shape.sizes
+    if not isinstance(rule, PerVertex | EdgePool | GraphEdges) or rule.waiting or rule.visits is Visiting.FIRST:
         return False
-    if type(a).update is not Traversal.update or a.pool_size is not None:
+    if shape.request.select is not Method.UNIFORM or memory.residency.streams or shape.store.max_degree >= 2**32:
         return False
-    if a.is_unlimited or a.revisits or a.induced or shape.store.max_degree >= 2**32:
+    if type(a).update is not Traversal.update or a.is_unlimited:
         return False
-    if needs.everywhere and memory.residency is Residency.POOLED:
+    if rule.everywhere and memory.residency is Residency.POOLED:
         return False  # trees.cu searches offsets, and those of pieces have the piece's number in them
-    if not 0 < len(sizes) <= (1 if needs.everywhere else MOST_DEPTHS) or (a.geometric is None and min(sizes) < 0):
-        return False
-    once = a.each_edge_once and not shape.store.directed
-    return not (once and (a.visited_once or not needs.in_pools))
+    return 0 < len(sizes) <= MOST_DEPTHS and (rule.coins or min(sizes) >= 0)
 
 
 # Neighbor samples stored hop by hop whose cells are each drawn from their parent alone.
@@ -190,7 +161,7 @@ def in_tables(shape: Shape, memory: MemoryPlan) -> bool:
     select = shape.request.select
     if shape.on_gpu and (select is Method.ALIAS or memory.graph_layout.has_sums):
         return True
-    few = shape.algorithm.replace or max(shape.sizes, default=0) <= MOST_PICKS[shape.on_gpu]
+    few = shape.algorithm.rule.replace or max(shape.sizes, default=0) <= MOST_PICKS[shape.on_gpu]
     return select is Method.UNIFORM and few
 
 
@@ -234,7 +205,7 @@ def _fits_gpu(shape: Shape) -> bool:
     a, sizes, most = shape.algorithm, shape.sizes, MOST_PICKS[True]
     if not isinstance(a, MiniBatches) or not sizes:
         return False
-    if not all(size >= 0 and (a.replace or size <= most) for size in sizes):
+    if not all(size >= 0 and (a.rule.replace or size <= most) for size in sizes):
         return False
     widths = frontiers(sizes, a.seeds_per_batch, shape.store.vertices * (a.seeds_per_batch if a.disjoint else 1))
     return sum(width * size for width, size in zip(widths, sizes, strict=True)) < MOST_CELLS

@@ -82,7 +82,8 @@ def expanding(algorithm: Traversal, waiting: float, instances: int = 1) -> float
     """Of so many vertices that wait at a depth in all ``instances``, those that expand: all, or of each pool
     frontier_size.
     """
-    return waiting if algorithm.pool_size is None else min(waiting, algorithm.frontier_size * instances)
+    pool = algorithm.rule.waiting
+    return waiting if pool is None else min(waiting, pool.expanding * instances)
 
 
 def loading_seconds(moved: float, graph: int, shape: Shape, residency: Residency, limits: Limits) -> float:
@@ -194,7 +195,7 @@ def frontiers(shape: Shape) -> tuple[float, float]:
     for size in shape.sizes:
         width = expanding(algorithm, waiting)
         each = drawn(shape, size)
-        found = each if algorithm.collective else width * each
+        found = each if algorithm.rule.together else width * each
         parents, picks, waiting = parents + width, picks + found, waiting - width + min(found, store.vertices)
     return parents, picks
 
@@ -205,8 +206,13 @@ def drawn(shape: Shape, size: int) -> float:
     """
     if size >= 0:
         return float(size)
-    chance = shape.traversal.geometric() if shape.traversal.geometric else 0.0
-    return chance / (1 - chance) or met_row(shape.store)
+    return mean_coins(shape.traversal) or met_row(shape.store)
+
+
+def mean_coins(traversal: Traversal) -> float:
+    """Mean number of neighbors for which the coins of a vertex ask; 0 where it flips none."""
+    chance: float = traversal.geometric() if traversal.geometric else 0.0
+    return chance / (1.0 - chance)
 
 
 def _least_seconds(shape: Shape, memory: MemoryPlan, devices: int) -> float:

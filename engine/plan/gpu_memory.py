@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from csaw.engine.api.algorithm import Traversal
+from csaw.engine.api.rules import HopTable, PerVertex, Steps
 from csaw.engine.api.termination import has_hooks, planned_steps
 from csaw.engine.plan import costs
 from csaw.engine.plan.contracts import Store
@@ -237,7 +237,7 @@ def streamed_layouts(shape: Shape) -> tuple[GraphLayout, ...]:
     Running sums are made of a partition whenever it is loaded, and take room. They pay where picks would read longer
     rows, all together, than the graph has twice.
     """
-    if not shape.needs.running_sums or shape.traversal.replace or shape.detect is not None:
+    if not shape.needs.running_sums or shape.traversal.rule.replace or shape.detect is not None:
         return (piece_layout(shape),)
     read = shape.request.instances * frontiers(shape)[0] * met_row(shape.store)
     both = (GraphLayout.CTPS, GraphLayout.CSR)
@@ -246,18 +246,14 @@ def streamed_layouts(shape: Shape) -> tuple[GraphLayout, ...]:
 
 def _reads_events(shape: Shape) -> bool:
     """Whether a run in time can do with edges in the order by time: no hook reads an edge, and no sample its number."""
-    if isinstance(shape.algorithm, Traversal):
-        a = shape.algorithm
-        if a.clocks or a.shares_draws or a.collective or a.layout == "batches":
-            return False
-    return not has_hooks(shape.algorithm)
+    return isinstance(shape.algorithm.rule, Steps | PerVertex | HopTable) and not has_hooks(shape.algorithm)
 
 
 def layouts_of(shape: Shape) -> tuple[GraphLayout, ...]:
     """Layouts that can serve a run on a GPU, the fastest first."""
     needs, wide = shape.needs, shape.needs.edge.id > 4
     if needs.alias_tables:
-        walks = not isinstance(shape.algorithm, Traversal)
+        walks = isinstance(shape.algorithm.rule, Steps)
         return (GraphLayout.ALIAS, GraphLayout.TABLE) if walks and not wide else (GraphLayout.TABLE,)
     if shape.by_steps and shape.request.select in (Method.UNIFORM, Method.REJECTION) and not wide:
         steps = shape.request.instances * planned_steps(shape.algorithm)

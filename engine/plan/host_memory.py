@@ -7,8 +7,9 @@ from dataclasses import replace
 from itertools import accumulate
 from operator import mul
 
-from csaw.engine.api.algorithm import Traversal, Walk
+from csaw.engine.api.algorithm import Walk
 from csaw.engine.api.bases import TemporalWalk
+from csaw.engine.api.rules import Clocks, MiniBatch, Steps
 from csaw.engine.api.termination import planned_steps
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import events_pay, met_row, row_cost
@@ -71,11 +72,16 @@ def _membership(shape: Shape, budget: int) -> tuple[str, int]:
     Hash tables of rows serve walks by rejection of so many steps that building them pays. ``budget``: bytes that are
     left beside the graph.
     """
-    store, needs, walks = shape.store, shape.needs, not isinstance(shape.algorithm, Traversal)
-    if not needs.second_order or (shape.by_steps and not walks):
+    store, needs, rule = shape.store, shape.needs, shape.algorithm.rule
+    if not needs.second_order or isinstance(rule, Clocks):
         return "search", 0
     size = answer_bytes(store, needs)
-    hashed = walks and shape.request.select is Method.REJECTION and needs.edge.id == 4 and size["hash"] <= budget
+    hashed = (
+        isinstance(rule, Steps)
+        and shape.request.select is Method.REJECTION
+        and needs.edge.id == 4
+        and size["hash"] <= budget
+    )
     pays = hashed and shape.request.instances * planned_steps(shape.algorithm) >= HASHED_STEPS * store.edges
     return ("hash", size["hash"]) if pays else ("filter", size["filter"])
 
@@ -85,7 +91,7 @@ def _events(shape: Shape, budget: int) -> int:
     because they are few, or ``budget`` bytes do not hold them.
     """
     algorithm = shape.algorithm
-    if algorithm.layout == "batches" or shape.needs.edge.id != 4 or not events_pay(shape):
+    if isinstance(algorithm.rule, MiniBatch) or shape.needs.edge.id != 4 or not events_pay(shape):
         return 0  # the edges of mini-batches are numbered in the order of rows
     if shape.store.max_degree >= NO_PLACE:
         return 0

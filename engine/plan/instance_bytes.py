@@ -8,9 +8,10 @@ import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.option import flag_of
+from csaw.engine.api.rules import SharedNumbers, VertexLayer
 from csaw.engine.api.termination import is_unlimited, planned_steps
 from csaw.engine.plan.contracts import Store
-from csaw.engine.plan.costs import expanding, met_row
+from csaw.engine.plan.costs import expanding, mean_coins, met_row
 from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.selection import tries
 from csaw.engine.samples.layouts import SampleLayout
@@ -63,16 +64,17 @@ def instance_bytes(
             )
         return _with_vertices(row, memory, planned_steps(algorithm) + 1, item) if induced else (row, memory)
     assert isinstance(algorithm, Traversal)
-    nowhere = needs.everywhere or (sources.kind == "every" and algorithm.draws_from != "edges")
+    rule = algorithm.rule
+    nowhere = needs.everywhere or (rule.everywhere and isinstance(rule, VertexLayer))
     width: float = 0 if nowhere else sources.width
-    if algorithm.clocks:
+    if rule.by_steps:
         entries, widest, listed = width + planned_steps(algorithm), width, 0.0
     else:
         entries, widest, listed = _of_traversal(store, algorithm, sizes, width, needs)
-    spread = 1 if algorithm.geometric is None else SPREAD
+    spread = SPREAD if rule.coins else 1
     met, listed_bytes = math.ceil(spread * entries), math.ceil(listed) * LISTED_BYTES
     each = item if isinstance(layout, Hops) else 3 * item + 24  # also of a node with its edge in a mini-batch
-    copies = algorithm.shares_draws or algorithm.collective  # whose times are beside that of the edge
+    copies = rule.together or isinstance(rule, SharedNumbers)  # whose times are beside that of the edge
     each += TIME_BYTES * needs.timed * (3 if copies else 1)
     row = max(1, met * each)  # part of the request, by which samples of earlier versions are resumed
     memory = listed_bytes + _in_flight(algorithm, store.vertices, spread * entries, spread * widest, each)
@@ -91,25 +93,26 @@ def _of_traversal(
     listed: float = 0.0
     neighbors = float(mean)  # of a vertex of the frontier: those behind edges are hubs more often than others
     waiting: float = 0  # in a pool, while others expand
+    rule = algorithm.rule
     for size in sizes:
         waiting += width
         widest = max(widest, waiting)
         width = expanding(algorithm, waiting)
         waiting -= width
-        if algorithm.collective:
+        if rule.together:
             width = max(size, 0)
             widest = max(widest, tries(int(width)) if needs.in_pools else 0)
-            if algorithm.draws_from != "edges" or algorithm.unique or needs.timed:
+            if isinstance(rule, VertexLayer) or rule.unique or needs.timed:
                 listed = max(listed, widest * mean)
         else:
-            listed = max(listed, widest * mean if algorithm.shares_draws or algorithm.unique else 0)
+            listed = max(listed, widest * mean if rule.unique or isinstance(rule, SharedNumbers) else 0)
             width = min(width * _picks(algorithm, size, mean, neighbors), store.edges)
         if takes_all(algorithm, size):  # also edges to vertices that are there already
             entries += min(width * met_row(store), store.edges) if algorithm.is_unlimited else width
-            if algorithm.only_new:  # and reads each row once at most
+            if rule.only_new:  # and reads each row once at most
                 width, entries = min(width, store.vertices), min(entries, store.edges + sources)
         else:
-            if algorithm.only_new:  # a vertex enters once, and several may meet it in the same step
+            if rule.only_new:  # a vertex enters once, and several may meet it in the same step
                 width = min(width, max(MEETINGS * store.vertices - entries, 0))
             entries += width
         neighbors = met_row(store)
@@ -121,7 +124,8 @@ def _in_flight(algorithm: Traversal, vertices: int, entries: float, widest: floa
 
     ``widest``: entries of its largest frontier; ``each``: bytes of an edge of its sample.
     """
-    if algorithm.only_new and not algorithm.collective:  # however far a fire is from the mean, it burns no vertex twice
+    rule = algorithm.rule
+    if rule.only_new and not rule.together:  # however far a fire is from the mean, it burns no vertex twice
         entries, widest = min(entries, MEETINGS * vertices), min(widest, vertices)
     return max(1, math.ceil(entries) * each) + math.ceil(widest) * FRONTIER_BYTES
 
@@ -136,7 +140,7 @@ def _of_walk(algorithm: Walk, item: int) -> tuple[int, int]:
 
 def takes_all(algorithm: Traversal, size: int) -> bool:
     """Whether a frontier vertex selects all of its neighbors."""
-    return size < 0 and algorithm.geometric is None and not algorithm.collective
+    return size < 0 and not (algorithm.rule.coins or algorithm.rule.together)
 
 
 def _picks(algorithm: Traversal, size: int, mean: float, neighbors: float) -> float:
@@ -146,10 +150,7 @@ def _picks(algorithm: Traversal, size: int, mean: float, neighbors: float) -> fl
     """
     if size >= 0:
         return size
-    if algorithm.geometric is None:
-        return neighbors
-    chance: float = algorithm.geometric()
-    return min(mean, chance / (1.0 - chance))
+    return min(mean, mean_coins(algorithm)) if algorithm.rule.coins else neighbors
 
 
 def _with_vertices(row: int, memory: int, met: int, item: int) -> tuple[int, int]:
@@ -175,7 +176,7 @@ def least_bytes(
         return item * (1 if is_unlimited(algorithm) else planned_steps(algorithm) + 1)
     if isinstance(layout, Hops):
         return item * sum(accumulate(sizes, mul, initial=sources.frontier_size))
-    drawn = isinstance(algorithm, Traversal) and algorithm.draws_from != "edges" and algorithm.replace
+    drawn = isinstance(algorithm.rule, VertexLayer) and algorithm.rule.replace
     return 8 + drawn * (item + 12) * sum(
         sizes
     )  # the offset of its edges, and the vertices of layers that can be of any size

@@ -74,7 +74,7 @@ class Shape:
     @property
     def by_steps(self) -> bool:
         """Whether instances go on step by step, each at its own pace, as walkers do."""
-        return not isinstance(self.algorithm, Traversal) or self.algorithm.clocks
+        return self.algorithm.rule.by_steps
 
 
 @dataclass(frozen=True)

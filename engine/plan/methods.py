@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Self
 
-from csaw.engine.api.algorithm import Algorithm, Traversal
+from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.partition.errors import OptionError
 
@@ -113,11 +113,11 @@ def choose_detector(
 
 def _needless(algorithm: Algorithm, select: Method, collision: Collision) -> str | None:
     """The reason why a run has no collisions to detect; None if it has some."""
-    if not isinstance(algorithm, Traversal) or algorithm.clocks:
+    if algorithm.rule.by_steps:
         return f"{algorithm.name()} selects one neighbor at a time, so that none is drawn twice"
     if not select.by_sums:
         return f"this run selects by {select}, which draws no neighbor twice; --detect is for --select its"
-    if algorithm.replace:
+    if algorithm.rule.replace:
         return "neighbors are drawn with replacement"
     if collision is Collision.UPDATED:
         return "--collision updated removes selected neighbors from the space, so that none is drawn twice"

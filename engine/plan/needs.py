@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from csaw.engine.api import hooks
-from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.algorithm import Algorithm, Walk
 from csaw.engine.api.hooks import FAR, OTHER
+from csaw.engine.api.rules import Clocks, VertexLayer, WholeClusters
 from csaw.engine.plan.bias_bounds import asks_on_return
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
 from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.selection import from_whole_rows, may_be_hopeless, return_apart
-from csaw.engine.sources.sources import Sources
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import TIME_ORDER, WEIGHT, EdgeColumn, instead_of_times
 
@@ -148,9 +148,7 @@ class Needs:
         return 2 if self.second_order and not self.asks_later else 1
 
 
-def find_needs(
-    store: Store, algorithm: Algorithm, sources: Sources, *, weighted: bool, select: Method, collision: Collision
-) -> Needs:
+def find_needs(store: Store, algorithm: Algorithm, *, weighted: bool, select: Method, collision: Collision) -> Needs:
     """Find the needs of a run on ``store``. ``weighted``: whether edge weights count.
 
     OptionError if the bounds of a rejection walk bound nothing, or if a hook cannot be compiled.
@@ -162,7 +160,7 @@ def find_needs(
     ignores_weights = weighted and select is Method.REJECTION and "weight" not in bias.reads | others_read
     weighted = weighted and not ignores_weights
     second_order, others_ask = "is_neighbor" in bias.reads, "is_neighbor" in others_read
-    clocks, in_pools = isinstance(algorithm, Traversal) and algorithm.clocks, _in_pools(algorithm, select)
+    rule, in_pools = algorithm.rule, algorithm.rule.together and select is Method.UNIFORM
     apart, hopeless = return_apart(algorithm, select), may_be_hopeless(algorithm, select)
     in_sums = select.by_sums and collision is not Collision.UPDATED and bias.static and _picks_in_sums(algorithm)
     of_edges = {
@@ -175,21 +173,21 @@ def find_needs(
         second_order=second_order,
         reads_path="path" in bias.reads | others_read,
         asks_members=second_order or others_ask,
-        asks_far=others_ask or FAR in bias.reads or (clocks and second_order),
+        asks_far=others_ask or FAR in bias.reads or (isinstance(rule, Clocks) and second_order),
         asks_back=_asks_back(algorithm, select, second_order),
         asks_later=second_order and select is Method.REJECTION and not hopeless and OTHER not in bias.reads,
         return_apart=apart,
         row_weights=weighted and apart,
         weighs_members=weighted and apart and not store.multigraph,
         may_be_hopeless=hopeless,
-        running_sums=in_sums and algorithm.layout == "hops",
-        batch_sums=in_sums and algorithm.layout == "batches",
-        clock_sums=clocks and select.by_sums and bias.static,
+        running_sums=in_sums and rule.layout == "hops",
+        batch_sums=in_sums and rule.layout == "batches",
+        clock_sums=isinstance(rule, Clocks) and select.by_sums and bias.static,
         independent_picks=_independent_picks(algorithm, select),
         in_pools=in_pools,
-        columns=isinstance(algorithm, Traversal) and algorithm.draws_from == "vertices",
-        clusters=algorithm.sources_from == "clusters",
-        everywhere=in_pools and sources.kind == "every" and _meets_again(algorithm),
+        columns=isinstance(rule, VertexLayer) and rule.from_graph,
+        clusters=isinstance(rule, WholeClusters),
+        everywhere=in_pools and rule.everywhere,
         timed=_is_timed(algorithm),
         edge_columns=edge_columns,
         edge=_edge_bytes(store, select, sum(column.dtype.itemsize for column in edge_columns), **of_edges),
@@ -253,29 +251,19 @@ def _edge_bytes(
     )
 
 
-def _in_pools(algorithm: Algorithm, select: Method) -> bool:
-    """Whether a collective selection is uniform."""
-    return isinstance(algorithm, Traversal) and algorithm.collective and select is Method.UNIFORM
-
-
-def _meets_again(algorithm: Algorithm) -> bool:
-    """Whether a traversal may meet a vertex more than once."""
-    return isinstance(algorithm, Traversal) and not (algorithm.visited_once or algorithm.induced)
-
-
 def _independent_picks(algorithm: Algorithm, select: Method) -> bool:
     """Whether a traversal draws a fixed number of neighbors with replacement, from all neighbors of a vertex."""
-    if not from_whole_rows(algorithm) or not algorithm.replace:
+    if not from_whole_rows(algorithm) or not algorithm.rule.replace:
         return False
     return select.exact_number and min(algorithm.sizes(), default=0) >= 0
 
 
 def _picks_in_sums(algorithm: Algorithm) -> bool:
     """Whether one thread can draw a vertex's picks from running sums: they may repeat, or are few."""
-    if not from_whole_rows(algorithm) or algorithm.layout not in ("hops", "batches"):
+    if not from_whole_rows(algorithm) or algorithm.rule.layout not in ("hops", "batches"):
         return False
     sizes = algorithm.sizes()
-    return min(sizes, default=0) >= 0 and (algorithm.replace or max(sizes, default=0) <= CTPS_PICKS)
+    return min(sizes, default=0) >= 0 and (algorithm.rule.replace or max(sizes, default=0) <= CTPS_PICKS)
 
 
 def filter_words(edges: int) -> int:

@@ -110,7 +110,7 @@ def _shape(
     sizes = _sizes(algorithm)
     layout = drawn_layout(algorithm, sizes)
     method = choose_select(algorithm, weighted, options.select, store.stored)
-    needs = find_needs(store, algorithm, sources, weighted=weighted, select=method, collision=options.collision)
+    needs = find_needs(store, algorithm, weighted=weighted, select=method, collision=options.collision)
     _refuse_induced(algorithm, options)
     induced, target = options.induced or algorithm.ends_induced, int(options.target) if sources.at_random else 0
     row, in_flight = instance_bytes(store, algorithm, sizes, layout, sources, needs, induced and not target)

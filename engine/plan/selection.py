@@ -7,6 +7,7 @@ from typing import TypeGuard
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.hook_errors import is_own
+from csaw.engine.api.rules import MiniBatch, SharedNumbers, SourceEdges, VertexLayer, WholeClusters
 from csaw.engine.plan.bias_bounds import LARGEST, derived_bounds
 from csaw.engine.plan.methods import Method
 from csaw.partition.base.quoting import quoted
@@ -148,34 +149,34 @@ def _is_multiple(value: ast.expr | None) -> bool:
 def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
     """The methods that select this traversal's neighbors by their biases."""
     assert isinstance(algorithm, Traversal)
-    if algorithm.geometric is not None:
+    rule = algorithm.rule
+    if rule.coins:
         coin(algorithm)
     if algorithm.time_strategy is not None:
         return _in_time(algorithm, bias)
-    if algorithm.unique:
+    if rule.unique:
         return {Method.KEYS}
-    of_clusters = algorithm.sources_from == "clusters" and type(algorithm).edge_bias is not Algorithm.edge_bias
-    keeps_all = algorithm.induced or of_clusters
-    if (algorithm.shares_draws or keeps_all) and not (bias.constant or 0) > 0:
+    of_clusters = isinstance(rule, WholeClusters) and type(algorithm).edge_bias is not Algorithm.edge_bias
+    keeps_all = isinstance(rule, SourceEdges) or of_clusters
+    if (isinstance(rule, SharedNumbers) or keeps_all) and not (bias.constant or 0) > 0:
         why = "keeps all edges among its vertices" if keeps_all else "draws all neighbors with the same chance"
         raise OptionError(f"{algorithm.name()}.edge_bias: expected a constant, because {algorithm.name()} {why}")
-    if algorithm.shares_draws:
+    if isinstance(rule, SharedNumbers):
         return {Method.UNIFORM}
-    if algorithm.draws_from != "edges":
+    if isinstance(rule, VertexLayer):
         if not bias.static:
             raise OptionError(
                 f"{algorithm.name()}.edge_bias: expected a bias of the edge alone, found one that reads "
                 f"{', '.join(sorted(bias.reads - bias.columns - hooks.STATIC))}"
             )
-        return {Method.ITS if algorithm.replace else Method.KEYS}
+        return {Method.ITS if rule.replace else Method.KEYS}
     # Alias tables know the vertex of a pick, and mini-batches also need its edge.
-    whole = algorithm.replace and from_whole_rows(algorithm) and algorithm.layout != "batches"
+    whole = rule.replace and rule.whole_rows and not isinstance(rule, MiniBatch)
     can = {
-        Method.UNIFORM: (bias.constant or 0) > 0
-        and not (algorithm.collective and (algorithm.replace or algorithm.geometric)),
+        Method.UNIFORM: (bias.constant or 0) > 0,
         Method.ALIAS: bias.static and whole and min(algorithm.sizes(), default=0) >= 0,
-        Method.ITS: not algorithm.collective,
-        Method.KEYS: not algorithm.replace and not algorithm.clocks,
+        Method.ITS: not rule.together,
+        Method.KEYS: not rule.replace and not rule.by_steps,
     }
     return {method for method, possible in can.items() if possible}
 
@@ -190,41 +191,24 @@ def _in_time(algorithm: Traversal, bias: hooks.Hook) -> set[Method]:
             f"--time-strategy {a.time_strategy}: expected edges that are equally likely, found a bias of "
             f"{name} that reads {', '.join(sorted(bias.reads)) or 'nothing'}; pass --bias=none"
         )
-    others = a.unique or a.pool_size is not None or a.geometric is not None or a.draws_from != "edges"
-    if others or not (_goes_on_in_time(a) or _selects_together(a)) or type(a).update is not Traversal.update:
+    if not a.rule.can_select_in_time or type(a).update is not Traversal.update:
         raise OptionError(
             f"--time-strategy: {name} cannot select in time: expected a traversal whose vertices each select among "
             "their own edges, and all go on, as neighbor and minibatch, or that selects as labor or layer; see InTime"
         )
-    if a.time_strategy == "last" and not _selects_alone(a):
+    if a.time_strategy == "last" and not a.rule.whole_rows:
         pooled, sure = "edges of several vertices at one time have no order", "the last edges need no shared number"
+        why = pooled if a.rule.together else sure
         raise OptionError(
-            f"--time-strategy last: expected uniform for {name}, because {pooled if a.collective else sure}; neighbor "
-            "selects the last edges of each vertex"
+            f"--time-strategy last: expected uniform for {name}, because {why}; neighbor selects the last edges of "
+            "each vertex"
         )
     return {Method.TIME}
 
 
-def _goes_on_in_time(a: Traversal) -> bool:
-    """Whether each vertex of a traversal selects from its own neighbors, and all that are met go on."""
-    return _selects_alone(a) and (a.layout == "batches" or not a.visited_once)
-
-
-def _selects_together(a: Traversal) -> bool:
-    """Whether the frontier of a traversal decides together on its edges: by shared numbers, or as one pool."""
-    apart = a.induced or a.clocks or a.each_edge_once or a.replace or a.sources_from == "every"
-    goes_back = a.visited_once and a.revisits
-    return a.shares_draws != a.collective and a.layout == "subgraphs" and not (apart or goes_back)
-
-
 def from_whole_rows(algorithm: Algorithm) -> TypeGuard[Traversal]:
     """Whether each vertex of a traversal selects from all of its own neighbors, whatever was sampled before."""
-    return isinstance(algorithm, Traversal) and _selects_alone(algorithm) and algorithm.time_strategy is None
-
-
-def _selects_alone(a: Traversal) -> bool:
-    """Whether each vertex of a traversal selects from its own neighbors, whatever was sampled before."""
-    return not (a.only_new or a.each_edge_once or a.induced or a.collective or a.clocks or a.shares_draws)
+    return isinstance(algorithm, Traversal) and algorithm.rule.whole_rows and algorithm.time_strategy is None
 
 
 def return_apart(algorithm: Algorithm, select: Method) -> bool:

@@ -194,8 +194,8 @@ def _hops(shape: Shape, in_flight: int, batches: int) -> list[Hop]:
         often = wide * store.max_degree / max(store.edges, 1)  # that the longest row is met
         edges = wide * (met_row(store) / sqrt(1 + often / pi) if hops else mean)
         hops.append(Hop(wide, edges, share))
-        found = (in_flight if traversal.collective else wide) * drawn(shape, size)
-        waiting, share = found if traversal.pool_size is None else waiting - wide + found, 1.0
+        found = (in_flight if traversal.rule.together else wide) * drawn(shape, size)
+        waiting, share = found if traversal.rule.waiting is None else waiting - wide + found, 1.0
     return hops
 
 

@@ -12,7 +12,8 @@ Numbers of all instances below 2^31 and of all rounds differ, and are below 2^63
 
 from decimal import Decimal, InvalidOperation
 
-from csaw.engine.api.algorithm import Algorithm, MiniBatches, Traversal, Walk
+from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.rules import MiniBatch, SharedNumbers, VertexLayer
 from csaw.engine.sources.sources import Sources
 from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import quoted
@@ -84,11 +85,11 @@ def refuse_unfit(algorithm: Algorithm, instances: int) -> None:
     """OptionError where instances of an algorithm cannot be joined, and where there are too many."""
     name = algorithm.name()
     reason = ""
-    if isinstance(algorithm, MiniBatches):
+    if isinstance(algorithm.rule, MiniBatch):
         reason = "a mini-batch has the seeds that it is given"
     elif algorithm.sources_from in ("clusters", "distinct"):
         reason = "its instances are sets of a given size"
-    elif isinstance(algorithm, Traversal) and (algorithm.draws_from != "edges" or algorithm.shares_draws):
+    elif isinstance(algorithm.rule, VertexLayer | SharedNumbers):
         reason = "its layers have a given number of vertices"
     elif isinstance(algorithm, Traversal) and algorithm.time_strategy is not None:
         reason = "its sources have times of their own"

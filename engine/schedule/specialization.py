@@ -10,6 +10,7 @@ from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.hook_errors import is_own
 from csaw.engine.api.hook_scope import INLINED
+from csaw.engine.api.rules import MiniBatch, SourceEdges, Steps
 from csaw.engine.api.starts import BIASES
 from csaw.engine.api.termination import is_unlimited
 from csaw.engine.plan.contracts import Array, Store
@@ -156,7 +157,7 @@ class Specialization:
     """A plan's hooks and constants; ``needs`` are the plan's, ``params`` the values of the algorithm's options."""
 
     def __init__(self, plan: Plan, store: Store, algorithm: Algorithm) -> None:
-        self.plan, self.store, self.seed = plan, store, plan.request.seed
+        self.plan, self.store, self.seed, self.rule = plan, store, plan.request.seed, algorithm.rule
         self.algorithm: Any = algorithm  # Any: its options are attributes, and its class may be a user's own
         self.needs = plan.needs
         self.select, self.weighted = plan.select, plan.needs.weighted
@@ -201,7 +202,7 @@ class Specialization:
 
     def constants(self) -> Constants:
         """The constants that kernels of any backend are specialised on, by name."""
-        undirected, a = not self.store.directed, self.algorithm
+        undirected, a, rule = not self.store.directed, self.algorithm, self.rule
         constants: Constants = {
             "UNDIRECTED": undirected,
             "SIMPLE": not self.store.multigraph,
@@ -215,7 +216,7 @@ class Specialization:
             "SELECT": self.select.value,
             "COLLISION": self.plan.collision.value,
         }
-        if isinstance(a, Walk):
+        if isinstance(rule, Steps):
             constants |= {
                 "EXTREME": self.needs.may_be_hopeless,
                 "CHECKED": self.checks_vertices,
@@ -223,15 +224,15 @@ class Specialization:
                 "ASKS_BACK": self.needs.asks_back,
             } | time_constants(a, self.needs.edge_columns)
         else:
-            each_edge_once = a.each_edge_once and undirected
+            each_edge_once = rule.each_edge_once and undirected
             constants |= {
-                "REPLACE": bool(a.replace),
-                "PLACED": a.layout == "batches",
-                "POOLED": bool(a.only_new or a.induced or each_edge_once),
-                "INDUCED": bool(a.induced),
-                "EACH_EDGE_ONCE": bool(each_edge_once),
-                "COLLECTIVE": bool(a.collective or a.unique),
+                "REPLACE": rule.replace,
+                "PLACED": isinstance(rule, MiniBatch),
+                "POOLED": rule.only_new or each_edge_once,
+                "INDUCED": isinstance(rule, SourceEdges),
+                "EACH_EDGE_ONCE": each_edge_once,
+                "COLLECTIVE": rule.together or rule.unique,
                 "DETECT": self.plan.detect,
-                "KEYED": bool(a.collective or a.unique) and self.select is Method.KEYS,
+                "KEYED": (rule.together or rule.unique) and self.select is Method.KEYS,
             } | neighbor_constants(a, self.needs.edge_columns)
         return constants

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from csaw.engine.api.algorithm import LARGEST, Algorithm, MiniBatches
+from csaw.engine.api.rules import VertexLayer, WholeClusters
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.draws.addresses import SOURCE_SLOT
 from csaw.engine.sources.given_sources import Listed, read_sources, source_times, times_asked
@@ -101,7 +102,7 @@ def refuse_given(algorithm: Algorithm, kind: SourceKind, instances: int | None) 
     if by_itself == SourceKind.CLUSTERS:
         what = "clusters of"
     else:
-        what = f"its {'edges' if getattr(algorithm, 'draws_from', '') == 'edges' else 'vertices'} from"
+        what = f"its {'vertices' if isinstance(algorithm.rule, VertexLayer) else 'edges'} from"
     raise OptionError(f"--sources: {algorithm.name()} draws {what} the whole graph; run without --sources")
 
 
@@ -132,17 +133,17 @@ def clusters_of(store: GraphStore, wanted: int) -> Clusters:
 def require_room(algorithm: Algorithm, store: GraphStore, size: int) -> None:
     """OptionError where a graph has fewer vertices than the ``size`` different ones that an instance draws."""
     if size > store.vertices:
-        flag = "--frontier-size" if getattr(algorithm, "pool_size", None) is None else "--pool-size"
+        flag = "--pool-size" if algorithm.rule.waiting else "--frontier-size"
         raise OptionError(f"{flag}: expected at most the graph's {store.vertices} vertices, found {size}")
 
 
-def are_sets(algorithm: Algorithm, kind: SourceKind) -> bool:
+def are_sets(algorithm: Algorithm) -> bool:
     """Whether the sources of an instance are different vertices, because it meets each vertex once.
 
     A pool may begin with a vertex several times. Algorithms that begin with clusters take no vertices.
     """
-    once = getattr(algorithm, "only_new", False) and getattr(algorithm, "pool_size", None) is None
-    return once and kind is not SourceKind.EVERY and algorithm.sources_from != SourceKind.CLUSTERS
+    rule = algorithm.rule
+    return rule.only_new and rule.waiting is None and not isinstance(rule, WholeClusters)
 
 
 def require_sets(listed: np.ndarray | None, count: int, size: int, instances: int) -> None:
@@ -236,7 +237,7 @@ class Sources:
 
     def _are_sets(self, algorithm: Algorithm) -> bool:
         """Whether an instance begins with several different vertices. OptionError where those given are not."""
-        several = are_sets(algorithm, self.kind) and self.frontier_size > 1 and self.times is None
+        several = are_sets(algorithm) and self.frontier_size > 1 and self.times is None
         if several:
             require_sets(self.listed, self.places, self.frontier_size, self.instances * self.one_after_the_other)
         return several

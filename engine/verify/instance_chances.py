@@ -246,7 +246,7 @@ def _sources(subject: Subject) -> Callable[[Arrays], float]:
     a, vertices = subject.algorithm, subject.view.vertices
     width = sources_each(a)
     kind = subject.sources
-    if kind in (SourceKind.RANDOM, SourceKind.CONNECTED) and are_sets(a, kind):
+    if kind in (SourceKind.RANDOM, SourceKind.CONNECTED) and are_sets(a):
         return lambda arrays: 1.0
     if kind is SourceKind.RANDOM:
         return lambda arrays: float(vertices) ** -min(_count(subject, arrays), 1000)

@@ -1,5 +1,7 @@
 """``draw_batches`` on GPUs: what is stored, in host memory and on the device, and nothing stays allocated."""
 
+import gc
+
 import numpy as np
 import pytest
 from helpers.gpu import device_or_skip, need_gpus
@@ -44,6 +46,7 @@ def test_batches_of_a_gpu_are_what_the_cpu_stores(tmp_path, algo, options, in_fl
 
     store = random_store(tmp_path / "g.zarr")
     samples = sample(store, tmp_path / "s.zarr", algo, seed=5, device="cpu", **options)
+    gc.collect()  # of what earlier tests have left
     before = cupy.get_default_memory_pool().used_bytes()
     assert_stored(samples, draw_batches(prepare(store, algo, seed=5, device="cuda", in_flight=in_flight, **options)))
     assert cupy.get_default_memory_pool().used_bytes() == before

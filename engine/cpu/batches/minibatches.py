@@ -35,7 +35,7 @@ class WholeMiniBatches:
 
     def advance(self) -> None:
         backend, sizes = self.backend, np.array(self.backend.plan.sizes, np.int64)
-        if not backend.algorithm.replace:  # kernels have room for the largest pick
+        if not backend.rule.replace:  # kernels have room for the largest pick
             sizes = np.minimum(sizes, max(backend.store.max_degree, 1))
         seed, disjoint, rules = np.uint64(backend.seed), backend.algorithm.disjoint, backend.time_rules
 

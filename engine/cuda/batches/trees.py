@@ -40,7 +40,7 @@ class Trees:
         self.dtype = np.dtype(backend.store.id_dtype)
         self.sources = cupy.asarray(sources[:, : self.width], self.dtype)
         self.sizes = cupy.asarray(np.asarray(backend.plan.sizes, np.int64))
-        self.kept = self.sources[:, :0] if backend.algorithm.sources_from == "every" else self.sources
+        self.kept = self.sources[:, :0] if backend.rule.everywhere else self.sources
         self.source_counts = cupy.full(self.instances, self.kept.shape[1], np.int64)
         self.samples: dict[str, Array] = {}  # filled once all instances are drawn
         self.found = 0
@@ -84,13 +84,13 @@ class Trees:
 
         Fills ``counts`` (edges of each instance), ``again`` (instances that are short of room) and adds to ``totals``.
         """
-        kernels, algorithm = self.backend.kernels, self.backend.algorithm
+        kernels, rule = self.backend.kernels, self.backend.rule
         count = high - low if missing is None else missing.size
         ends = list(accumulate(-(-count * size // ALIGNMENT) * ALIGNMENT for _, size in self._room(span)))
         memory = cupy.empty(ends[-1], np.uint8)
         begins = (np.uint64(memory.data.ptr + begin) for begin in (0, *ends))
         room = {name: begin for (name, _), begin in zip(self._room(span), begins, strict=False)}
-        limit, rest = (np.uint64(number) for number in ((0, 0) if algorithm.geometric is None else coin(algorithm)))
+        limit, rest = (np.uint64(number) for number in (coin(self.backend.algorithm) if rule.coins else (0, 0)))
         trees = struct(
             "Trees",
             first=self.first + low,
@@ -100,7 +100,7 @@ class Trees:
             depths=self.sizes.size,
             span=span,
             buckets=_buckets(self.width + span),
-            total=LARGEST if algorithm.total is None else algorithm.total,
+            total=LARGEST if rule.total is None else rule.total,
             sizes=self.sizes,
             limit=limit,
             rest=rest,

@@ -333,6 +333,6 @@ def test_base_instances_of_several_sources_begin_with_different_ones(tmp_path, m
     how = {"frontier_size": 2, "target": 4, "instances": 100}
     sample(store.path, tmp_path / "s.zarr", "layer", **how)
     assert verify(tmp_path / "s.zarr").ok
-    monkeypatch.setattr("csaw.engine.sources.sources.are_sets", lambda algorithm, kind: False)
+    monkeypatch.setattr("csaw.engine.sources.sources.are_sets", lambda algorithm: False)
     sample(store.path, tmp_path / "t.zarr", "layer", **how)
     assert not verify(tmp_path / "t.zarr").ok
