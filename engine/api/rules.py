@@ -151,7 +151,7 @@ class MiniBatch(SelectionRule):
 class WholeClusters(SelectionRule):
     """An instance is all vertices of some clusters, and selects nothing."""
 
-    declared_by, fixed_sizes = ("sources_from = 'clusters'",), ()
+    declared_by, takes, fixed_sizes = ("sources_from = 'clusters'",), ("collective",), ()
     demands: ClassVar[Demands] = {"sources_from = 'clusters'": {"ends_induced": True}}
     takes_update = True
     visits = Visiting.ONCE

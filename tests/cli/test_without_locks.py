@@ -40,6 +40,7 @@ COMMANDS = {  # each after those before it
     ],
     "export": [("export", "walks.zarr", "walks.txt"), ("export", "graph.zarr", "graph.txt")],
     "info": [("info", "graph.zarr"), ("info", "walks.zarr")],
+    "completion": [("completion", "bash")],
     "datasets": [("datasets", "generate", "karate", "made.zarr"), ("datasets", "list")],
     "bench": [("bench", "graph.zarr", "--suite", "walks", "--quick", "--only", "uniform walk, 4000")],
 }

@@ -112,6 +112,7 @@ def test_the_options_of_partition_are_those_of_the_command():
         for param in partition.params
     }
     assert here == flags - {
+        "_h",
         "inputs",
         "out",
         "progress",

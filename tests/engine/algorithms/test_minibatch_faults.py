@@ -11,7 +11,13 @@ from csaw.engine.stores.verify import verify
 OPTIONS = {"fanout": (4, 3), "seeds_per_batch": 20, "epochs": 60, "weighted": False, "shuffle": True, "seed": 5}
 # name: (options, file of kernels, right, wrong, the check that finds it)
 FAULTS = {
-    "the first of the row": ({}, "hops.py", "int64(below(word, uint64(top + 1)))", "int64(k)", "neighbors, pooled"),
+    "the first of the row": (
+        {},
+        "neighbors_in_time.py",
+        "int64(below(word, uint64(top + 1)))",
+        "int64(j)",
+        "neighbors, pooled",
+    ),
     "with replacement": ({}, "hops.py", "return top\n", "return value\n", "repeats"),
     "all nodes by one draw": (
         {"replace": True},

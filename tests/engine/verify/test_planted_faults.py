@@ -341,7 +341,14 @@ ONCE = {"fanout": (2,), "weighted": False}
 FIRE = {"burn_prob": 0.5, "weighted": False}
 # name: (graph, algorithm, options, what is planted, the suite's check, checks of csaw verify of which one finds it)
 TRAVERSAL_FAULTS = {
-    "the first of the row": (FIVE, "neighbor", ONCE, ("hops.py", FLOYD, "int64(k)"), equal_sets, "neighbors"),
+    "the first of the row": (
+        FIVE,
+        "neighbor",
+        ONCE,
+        ("neighbors_in_time.py", FLOYD, "int64(j)"),
+        equal_sets,
+        "neighbors",
+    ),
     "with replacement": (FIVE, "neighbor", ONCE, ("hops.py", "return top\n", "return value\n"), equal_sets, "repeats"),
     "one range for all picks": (
         FIVE,
