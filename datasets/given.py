@@ -5,7 +5,6 @@ from pathlib import Path
 
 from csaw.datasets.resolve import of_store, resolve
 from csaw.partition import GraphStore, open_graph
-from csaw.partition.ingestion.given_graph import graph_in_memory
 
 
 def to_sample(data: object, directed: bool | None = None) -> str | Path | GraphStore:
@@ -16,6 +15,8 @@ def to_sample(data: object, directed: bool | None = None) -> str | Path | GraphS
     if isinstance(data, str | os.PathLike):
         return resolve(os.fspath(data), directed=directed)
     if not isinstance(data, GraphStore):
+        from csaw.partition.ingestion.given_graph import graph_in_memory
+
         return graph_in_memory(data, directed=directed)
     if directed is not None:
         raise of_store(data.path, directed)

@@ -29,9 +29,7 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.base.stages import SAMPLING
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.in_memory import InMemory
-from csaw.partition.ingestion.given_graph import graph_in_memory
 from csaw.partition.ingestion.ingest_options import GraphOptions, known
-from csaw.partition.ingestion.objects import edges_of_csr
 from csaw.signatures import with_options
 
 if TYPE_CHECKING:
@@ -125,6 +123,9 @@ def graph(
         held = None if isinstance(weights, str) else weights
         if not how and not isinstance(edge_columns, Sequence):
             return InMemory("CSR arrays in memory", indptr, indices, held, edge_columns=edge_columns)
+        from csaw.partition.ingestion.given_graph import graph_in_memory
+        from csaw.partition.ingestion.objects import edges_of_csr
+
         return graph_in_memory(edges_of_csr(indptr, indices, held), edge_columns=edge_columns, **known(how))
     if isinstance(data, GraphStore | str | os.PathLike):
         directed = how.pop("directed", None)
@@ -133,6 +134,8 @@ def graph(
             takes = "takes time_column" if name == "time" else "takes it"
             raise OptionError(f"{name}: expected for graphs in memory alone; csaw.partition(file, out, ...) {takes}")
         return opened(data, directed)
+    from csaw.partition.ingestion.given_graph import graph_in_memory
+
     return graph_in_memory(data, weights=weights, edge_columns=edge_columns, **known(how))
 
 

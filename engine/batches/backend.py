@@ -1,31 +1,47 @@
 """Batches that draw on any backend, and how a backend begins one."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
 
-from csaw.engine.batches.collective import Pools, SharedDraws, Unique
-from csaw.engine.batches.in_time import InTime, MiniBatchesInTime, PoolsInTime, SharedDrawsInTime
-from csaw.engine.batches.induced import ClusterSets, Induced
-from csaw.engine.batches.minibatches import MiniBatches
-from csaw.engine.batches.traversals import Traversals
 from csaw.engine.plan.batch_kind import BatchKind
 from csaw.engine.plan.contracts import Array, Batch
 from csaw.engine.schedule.backend import Backend
 
-ANYWHERE: Mapping[BatchKind, Callable[[Backend, int, np.ndarray], Batch]] = {
-    BatchKind.CLUSTERS: ClusterSets,
-    BatchKind.MINIBATCHES: MiniBatches,
-    BatchKind.WHOLE_IN_TIME: MiniBatchesInTime,
-    BatchKind.MINIBATCHES_IN_TIME: MiniBatchesInTime,
-    BatchKind.IN_TIME: InTime,
-    BatchKind.SHARED_DRAWS_IN_TIME: SharedDrawsInTime,
-    BatchKind.POOLS_IN_TIME: PoolsInTime,
-    BatchKind.SHARED_DRAWS: SharedDraws,
-    BatchKind.UNIQUE: Unique,
-    BatchKind.POOLS: Pools,
-    BatchKind.FRONTIERS: Traversals,
+Begin = Callable[[Any, int, np.ndarray], Batch]
+
+
+@dataclass(frozen=True)
+class Late:
+    """A class of batches by the module that it is in, which is imported when a batch is begun."""
+
+    module: str
+    name: str
+
+    def found(self) -> Begin:
+        batch: Begin = getattr(import_module(self.module), self.name)
+        return batch
+
+    def __call__(self, backend: Any, first: int, sources: np.ndarray) -> Batch:
+        return self.found()(backend, first, sources)
+
+
+HERE = "csaw.engine.batches"
+ANYWHERE: Mapping[BatchKind, Begin] = {
+    BatchKind.CLUSTERS: Late(f"{HERE}.induced", "ClusterSets"),
+    BatchKind.MINIBATCHES: Late(f"{HERE}.minibatches", "MiniBatches"),
+    BatchKind.WHOLE_IN_TIME: Late(f"{HERE}.in_time", "MiniBatchesInTime"),
+    BatchKind.MINIBATCHES_IN_TIME: Late(f"{HERE}.in_time", "MiniBatchesInTime"),
+    BatchKind.IN_TIME: Late(f"{HERE}.in_time", "InTime"),
+    BatchKind.SHARED_DRAWS_IN_TIME: Late(f"{HERE}.in_time", "SharedDrawsInTime"),
+    BatchKind.POOLS_IN_TIME: Late(f"{HERE}.in_time", "PoolsInTime"),
+    BatchKind.SHARED_DRAWS: Late(f"{HERE}.collective", "SharedDraws"),
+    BatchKind.UNIQUE: Late(f"{HERE}.collective", "Unique"),
+    BatchKind.POOLS: Late(f"{HERE}.collective", "Pools"),
+    BatchKind.FRONTIERS: Late(f"{HERE}.traversals", "Traversals"),
 }
 """The classes of batches that need nothing of a backend beyond its contract."""
 
@@ -37,11 +53,13 @@ class BatchBackend(Backend):
     instance, and its sources.
     """
 
-    batches: ClassVar[Mapping[BatchKind, Callable[[Any, int, np.ndarray], Batch]]]
+    batches: ClassVar[Mapping[BatchKind, Begin]]
 
     def begin(self, first: int, sources: Array) -> Batch:
         batch = self.batches[self.plan.kind](self, first, sources)
         return self.induce(batch, len(sources)) if self.plan.induced and not self.plan.request.target else batch
 
     def induce(self, batch: Batch, instances: int) -> Batch:
+        from csaw.engine.batches.induced import Induced
+
         return Induced(self, batch, instances)

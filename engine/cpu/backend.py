@@ -1,20 +1,13 @@
 """The CPU backend: a class of batches for each kind."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import ClassVar
 
-import numpy as np
-
-from csaw.engine.batches.backend import ANYWHERE
-from csaw.engine.cpu.batches.hops import HopTables, HopTablesInTime
-from csaw.engine.cpu.batches.layers import HostLayers
-from csaw.engine.cpu.batches.minibatches import WholeMiniBatches
-from csaw.engine.cpu.batches.walks import ClockWalks, UnlimitedWalks, Walks
-from csaw.engine.cpu.runner import CpuRunner, CpuSelector
+from csaw.engine.batches.backend import ANYWHERE, Begin, Late
+from csaw.engine.cpu.runner import CpuSelector
 from csaw.engine.plan.batch_kind import BatchKind
-from csaw.engine.plan.contracts import Batch
 
-Begin = Callable[[CpuRunner, int, np.ndarray], Batch]
+HERE = "csaw.engine.cpu.batches"
 
 
 class CpuBackend(CpuSelector):
@@ -22,12 +15,12 @@ class CpuBackend(CpuSelector):
 
     batches: ClassVar[Mapping[BatchKind, Begin]] = {
         **ANYWHERE,
-        BatchKind.WALKS: Walks,
-        BatchKind.UNLIMITED_WALKS: UnlimitedWalks,
-        BatchKind.CLOCK_WALKS: ClockWalks,
-        BatchKind.WHOLE_MINIBATCHES: WholeMiniBatches,
-        BatchKind.WHOLE_IN_TIME: WholeMiniBatches,
-        BatchKind.LAYERS: HostLayers,
-        BatchKind.HOP_TABLES: HopTables,
-        BatchKind.HOP_TABLES_IN_TIME: HopTablesInTime,
+        BatchKind.WALKS: Late(f"{HERE}.walks", "Walks"),
+        BatchKind.UNLIMITED_WALKS: Late(f"{HERE}.walks", "UnlimitedWalks"),
+        BatchKind.CLOCK_WALKS: Late(f"{HERE}.walks", "ClockWalks"),
+        BatchKind.WHOLE_MINIBATCHES: Late(f"{HERE}.minibatches", "WholeMiniBatches"),
+        BatchKind.WHOLE_IN_TIME: Late(f"{HERE}.minibatches", "WholeMiniBatches"),
+        BatchKind.LAYERS: Late(f"{HERE}.layers", "HostLayers"),
+        BatchKind.HOP_TABLES: Late(f"{HERE}.hops", "HopTables"),
+        BatchKind.HOP_TABLES_IN_TIME: Late(f"{HERE}.hops", "HopTablesInTime"),
     }
