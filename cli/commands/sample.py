@@ -193,13 +193,17 @@ def _check_moved(moved_to: str | None, virtual_from: str | None, cluster: str | 
 
 
 def _print_plan(graph: str, job: "Job", as_json: bool) -> None:
-    from csaw.cli.reports.run import plan_sections
+    from csaw.cli.reports.run import plan_sections, verdict
     from csaw.cli.reports.sections import print_report
 
     plan = {"request": job.plan.request.as_dict()} | job.plan.as_dict()
     times = job.store.stored.time
     sections = plan_sections(graph, plan["request"], plan, None if times is None else times.units)
-    console.print_json(plan) if as_json else print_report(sections)
+    if as_json:
+        console.print_json(plan)
+        return
+    console.say(verdict(job), " ")
+    print_report(sections)
 
 
 def _commit(job: "Job", place: str, overwrite: bool) -> Options:

@@ -1,11 +1,15 @@
 """Reports of graph stores: what a store holds, and what was read to make it."""
 
+from pathlib import Path
+
 from csaw.cli.reports.sections import Facts, Line, Section, lines_of, plain, share, size, yes
 
 GRAPH = (
     Line("path", "path"),
     Line("vertices", "vertices"),
     Line("edges", "stored edges"),
+    Line("mean_degree", "mean degree"),
+    Line("bytes", "size on disk", size),
     Line("directed", "directed", yes),
     Line("weighted", "weighted", yes),
     Line("edge_columns", "edge columns", ", ".join),
@@ -58,10 +62,16 @@ def graph_sections(graph: Facts, report: Facts) -> list[Section]:
     if times is not None and times["distinct"]:
         times = times | {"per_time": f"{graph['edges'] / times['distinct']:,.1f}"}
     return [
-        ("Graph", lines_of(graph, GRAPH)),
+        ("Graph", lines_of({**graph, **_sizes(graph)}, GRAPH)),
         *([] if times is None else [("Times of its edges", lines_of(times, TIMES))]),
-        ("Input that it was made of", lines_of(report, INPUT) + differing + warnings),
+        ("Input that it was made of", lines_of(report, INPUT, zeros=False) + differing + warnings),
     ]
+
+
+def _sizes(graph: Facts) -> Facts:
+    """What a graph as ``describe`` gives it implies: its mean degree, and the bytes of its files."""
+    held = sum(file.stat().st_size for file in Path(graph["path"]).rglob("*") if file.is_file())
+    return {"mean_degree": f"{graph['edges'] / max(graph['vertices'], 1):,.1f}", "bytes": held}
 
 
 def dated(time: object, units: str) -> object:

@@ -228,6 +228,29 @@ def plan_sections(graph: str, request: Facts, plan: Facts, units: str | None = N
     ]
 
 
+PLACES = {
+    "resident": "the graph fits in memory",
+    "pooled": "the graph is spread over the GPUs",
+    "streamed": "the graph is streamed from host memory",
+    "disk": "the graph is streamed from disk",
+}
+
+
+def verdict(job: "Job") -> str:
+    """What a run would make, where, in which time, and whether the graph fits: the line above a plan."""
+    from csaw.partition.base.notebook import counted
+
+    plan, layout = job.plan, job.plan.sample_layout
+    made = counted(plan.request.instances, *(layout.printed or layout.words))
+    steps = plan.request.parameters.get("walk_length")
+    made += f" of at most {steps:,} steps" if isinstance(steps, int) else ""
+    if plan.output_bytes:
+        made += f", about {size(plan.output_bytes)}"
+    took = f" in about {seconds(plan.expected['seconds'])}" if "seconds" in plan.expected else ""
+    place = "on the CPU" if plan.device == "cpu" else f"on {plan.device}"
+    return f"{made}, {place}{took}; {PLACES[plan.residency]}. Nothing is written."
+
+
 def ways(done: Facts) -> list[tuple[str, str]]:
     """Where ``--device auto`` could run, with the seconds that each was expected to take, or why it could not."""
     found = done.get("ways", {})

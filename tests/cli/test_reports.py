@@ -36,11 +36,13 @@ def said(tmp_path, monkeypatch):
 
 
 def sections(text):
-    """Headings, each with its lines by name."""
+    """Headings, each with its lines by name; without the line above a plan."""
     found = {}
-    for block in text.strip().split("\n\n"):
+    for block in re.split(r"\n ?\n", text.strip()):
         heading, *lines = block.splitlines()
         assert not heading.startswith(" ")
+        if block.endswith(" Nothing is written."):
+            continue
         assert all(line.startswith("  ") for line in lines), block
         found[heading] = dict(line.strip().split("  ", 1) for line in lines)
     return {head: {name: text.strip() for name, text in lines.items()} for head, lines in found.items()}
@@ -94,6 +96,21 @@ def test_a_plan_names_options_as_the_help_does_and_gives_sizes_in_units(said):
     assert plan["Options of node2vec"]["--p"] == "0.5"
     assert all(size.split()[1] in ("B", "KiB", "MiB", "GiB", "TiB") for size in plan["Memory"].values())
     assert all(value and value[0] not in "{[(" for lines in plan.values() for value in lines.values())
+
+
+@pytest.mark.parametrize(
+    ("options", "made"),
+    [
+        ("--algo node2vec --walk-length 8", "34 walks of at most 8 steps, about 2.5 KiB, on the CPU in about "),
+        ("--algo ppr", "34 walks, about "),
+        ("--algo minibatch --fanout 3", "1 mini-batch, about "),
+        ("--residency disk --memory 60MiB", "the graph is streamed from disk. Nothing is written."),
+    ],
+)
+def test_a_plan_begins_with_what_comes_of_it(said, options, made):
+    first = said("sample", "karate", "out.zarr", "--device", "cpu", "--dry-run", *options.split()).splitlines()[0]
+    assert made in first
+    assert ("; the graph fits in memory. Nothing is written." in first) is ("disk" not in options)
 
 
 def test_a_plan_says_the_layout_of_the_graph_and_the_form_of_the_sample_apart(said):
