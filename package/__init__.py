@@ -3,18 +3,19 @@ values.
 
     import csaw
 
-    walks = csaw.sample("karate", algo="node2vec", p=0.5, walk_length=20, seed=7)       # in memory
+    walks = csaw.node2vec("karate", p=0.5, walk_length=20, seed=7)                      # in memory
     csaw.partition("web-Google.txt.gz", "web.zarr", memory="4GiB")
     stored = csaw.sample("web.zarr", "walks.zarr", algo="node2vec", num_walks=10)
     print(csaw.evaluate("web.zarr", stored, measures="degree"))
     csaw.list_triangles("web.zarr", "triangles.parquet")
     print(csaw.verify(stored).ok, csaw.info("web.zarr")["vertices"])
 
-A graph is a store's path, a file of edges, a dataset's name, or an object of another library: :func:`csaw.graph` has
-the list.
+Each algorithm is a function, and csaw.sample draws any. A graph is a store's path, a file of edges, a dataset's name,
+or an object of another library: :func:`csaw.graph` has the list.
 """
 
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 _WHERE = {
@@ -37,6 +38,9 @@ _WHERE = {
     "stream": "commands",
     "verify": "stores",
 }
+_ALGORITHMS = sorted(
+    file.stem for file in (Path(__file__).parent / "engine" / "algorithms").glob("*.py") if file.stem != "__init__"
+)
 _MODULES = ("cli", "datasets", "engine", "partition")
 __all__ = [
     "CsawError",
@@ -71,10 +75,12 @@ def __getattr__(name: str) -> Any:
         return import_module(f"csaw.{name}")
     if name == "__version__":
         return import_module("csaw.partition.base.version").VERSION
+    if name in _ALGORITHMS:
+        return import_module("csaw.algorithm_functions").function_of(name)
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"csaw.{_WHERE[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_MODULES])
+    return sorted([*__all__, *_ALGORITHMS, *_MODULES])

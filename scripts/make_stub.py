@@ -73,6 +73,19 @@ def sample(
     **options: {options},
 ) -> Samples: ...
 """
+NAMED = """\
+def {name}(
+    graph: object,
+    out: Place | None = None,
+    *,
+{own}    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_Run],
+) -> Samples: ...
+"""
 STREAM = """\
 @overload
 def stream(
@@ -112,7 +125,18 @@ def stub() -> str:
         parts.append(function.format(algo=f"{begin}algo: str{end}", options="Unpack[_OfAll]"))
         if function is SAMPLE:
             parts.append(by_place.format(algo="algo: str,\n    *", options="Unpack[_OfAll]"))
-    return "\n".join(parts)
+    return "\n".join([*parts, *map(_named, known)])
+
+
+def _named(name: str) -> str:
+    """The function of one algorithm, with its own options and their defaults."""
+    own = registry.find(name).options()
+    lines = [f"    {key}: {kind} = {_default(own[key])}" for key, kind in _types(own).items()]
+    return NAMED.format(name=name.replace("-", "_"), own="".join(f"{line},\n" for line in lines))
+
+
+def _default(one: Option) -> str:
+    return f'"{one.default}"' if isinstance(one.default, str) else repr(one.default)
 
 
 def _listed(words: Iterable[str]) -> str:
