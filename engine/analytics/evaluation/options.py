@@ -191,6 +191,10 @@ class EvaluateOptions:
         }
 
 
+READING = ("degree", "components", "triangles", "core", "hops", "assortativity", "pagerank")
+"""The usual measures in the order in which a reader asks for them; others come behind, in that of their names."""
+
+
 def options() -> dict[str, Option]:
     """Every option by name, in the order of its declaration."""
     return {one.name: one.metadata["option"] for one in fields(EvaluateOptions)}
@@ -206,7 +210,9 @@ def chosen(wanted: Sequence[Wanted] | None, values: Mapping[str, object]) -> lis
 
     Raises OptionError for an option that none of them has, and for two of one name.
     """
-    given = [kind_of(one) for one in wanted] if wanted else [kind for kind in map(find, names()) if kind.by_default]
+    usual = [kind for kind in map(find, names()) if kind.by_default]
+    usual.sort(key=lambda kind: READING.index(kind.name()) if kind.name() in READING else len(READING))
+    given = [kind_of(one) for one in wanted] if wanted else usual
     kinds = [one for one in given if isinstance(one, type)]
     known = {name for kind in kinds for name in kind.options()}
     if other := sorted(values.keys() - known):
