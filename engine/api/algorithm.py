@@ -234,7 +234,7 @@ class Algorithm:
                 flags = [flag_of(one) for one in known]
                 raise OptionError(
                     f"{flag_of(name)} is not an option of {cls.name()}{cls.lacks.get(name, '')}; it has "
-                    f"{', '.join(flags)}{hint(flag_of(name), flags)}"
+                    f"{', '.join(flags) or 'none'}{hint(flag_of(name), flags)}"
                 )
 
     def parameters(self) -> Record:

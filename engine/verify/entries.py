@@ -108,7 +108,7 @@ class FrontierPools:
         for depth in self.kept[i] if i < len(self.kept) else []:
             times = Counter(depth.pool[n].vertex for n in depth.chosen)
             alone = sorted(v for v, often in times.items() if often == 1)
-            if self.algorithm.collective and len(alone) < len(times):
+            if (self.algorithm.collective or self.algorithm.unique) and len(alone) < len(times):
                 continue
             by_now = {v for v, since in depth.entered.items() if since <= depth.number}
             yield depth.number, alone, by_now if self.algorithm.only_new else set(), depth.edges
@@ -269,7 +269,8 @@ class Entries(Situations):
             # sources may be there twice all the same, if edges may lead back.
             alone = once and (depth > 0 or only_new)
             frontier = sorted(v for v, times in held.items() if alone or times == 1)
-            if not (once and self.algorithm.collective and len(frontier) < len(held)):
+            several = len(frontier) < len(held)  # their selections exclude those of others beside them
+            if not (several and (self.algorithm.unique or (once and self.algorithm.collective))):
                 yield depth, frontier, visited if only_new else set(), found[depth]
             held = Counter(then for then in entering[depth] if then >= 0 and then not in visited)
             met += len(held)
@@ -442,3 +443,5 @@ class UniqueEntries(Entries):
         )
         if self.drawn:
             self.one_by_one(checks)
+        else:
+            checks.not_tested("neighbors", "nothing was drawn, or of frontiers that have a vertex twice")

@@ -23,13 +23,16 @@ from csaw.engine.analytics.evaluation.tables import Row
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Number
 from csaw.engine.api import registry
 from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.api.starts import SourceKind
 from csaw.engine.samples import Samples
+from csaw.engine.sources.sources import SourcesDigest
 from csaw.partition.errors import OptionError
 
 BATCHES = 100
 """Into which instances are put for the jackknife, at most."""
 BURN_IN_SHARE = 10  # of the longest walk
 MIXED = 1.05
+FEW_STEPS = 10  # behind the burn-in: so few tell about their sources, and not whether they have mixed
 """Ratio of Gelman and Rubin up to which walks count as mixed."""
 Estimated = tuple[float, float | None]
 """A number and its standard error, None of fewer than two batches."""
@@ -124,12 +127,11 @@ class Visits:
         if not self.estimate:
             return "visits as they are"
         left_out = f", without {self.skipped:,} steps" if self.skipped else ""
-        ratio = self.mixing()
-        warning = (
-            f"; walks have not mixed (ratio {ratio:.4g}, expected at most {MIXED}): sample longer ones"
-            if ratio > MIXED
-            else ""
-        )
+        ratio, limit, warning = self.mixing(), self.samples.walk_length if self.samples.has_walks else None, ""
+        if ratio > MIXED:
+            warning = f"; walks have not mixed (ratio {ratio:.4g}, expected at most {MIXED}): sample longer ones"
+        elif limit is not None and limit - self.skipped < FEW_STEPS:
+            warning = f"; walks of so few steps depend on their sources: sample {FEW_STEPS * 2} and more"
         return f"visits {SAID[law_of(self.samples)]}{left_out}; errors of {self.sums.weights.size} batches{warning}"
 
     def mixing(self) -> float:
@@ -282,6 +284,12 @@ def _obstacle(request: dict[str, object], law: str, host: HostNetwork) -> str:
         return "has no closed form"
     if request.get("edge_bias") is not None:
         return "has no closed form with --edge-bias"
+    if request.get("induced"):
+        return "has no closed form with --induced, which keeps each vertex of an instance once"
+    if request.get("target") and request["algorithm"] != "random-node":
+        return "has no closed form with --target, which ends an instance by what it has visited"
+    if request["algorithm"] == "random-node" and SourcesDigest.parse(str(request["sources"])).kind is SourceKind.LIST:
+        return "has no closed form with --sources of a list, which are its vertices"
     if host.directed and request["algorithm"] != "random-node":
         return "has no closed form on a directed graph"
     if law == "degree" and request["weighted"] and request["algorithm"] != "random-edge":

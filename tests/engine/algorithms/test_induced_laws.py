@@ -235,6 +235,9 @@ def test_inclusion_without_a_closed_form_is_refused(tmp_path):
     samples = sample(store, tmp_path / "s.zarr", "saint-walk", frontier_size=2, device="cpu")
     with pytest.raises(OptionError, match="no closed form is known for the inclusion of saint-walk"):
         inclusion(samples, store, exact=True)
+    joined = sample(store, tmp_path / "j.zarr", "saint-edge", frontier_size=2, target=3, instances=5, device="cpu")
+    with pytest.raises(OptionError, match="no closed form is known with --target"):
+        inclusion(joined, store, exact=True)
     plain = sample(store, tmp_path / "t.zarr", "snowball", device="cpu")
     with pytest.raises(OptionError, match="expected induced subgraphs; sample with --induced"):
         inclusion(plain, store)

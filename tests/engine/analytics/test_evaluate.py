@@ -7,6 +7,7 @@ import pytest
 from helpers.graphs import TROUBLED, random_store, store_of
 from scipy.stats import ks_2samp, norm
 
+import csaw
 from csaw.engine import open_samples, sample
 from csaw.engine.analytics import measure
 from csaw.engine.analytics.computations import SHARED, lacking
@@ -177,6 +178,28 @@ def test_another_graph_and_what_is_unknown_are_refused(tmp_path):
         OptionError, match="forest-fire visits a vertex has no closed form; estimate from samples of deepwalk, "
     ):
         evaluate(store, [tmp_path / "s.zarr"], estimate=True)
+
+
+@pytest.mark.parametrize(
+    ("algo", "options", "why"),
+    [
+        ("deepwalk", {"induced": True}, "with induced, which keeps each vertex of an instance once"),
+        ("deepwalk", {"target": 9}, "with target, which ends an instance by what it has visited"),
+        ("random-edge", {"target": 9}, "with target"),
+        ("random-node", {"frontier_size": 2, "sources": [1, 2, 3, 34]}, "with sources of a list"),
+    ],
+)
+def test_an_estimate_is_refused_where_the_law_of_visits_is_another(algo, options, why):
+    samples = csaw.sample("karate", algo=algo, weighted=False, seed=1, **options)
+    with pytest.raises(OptionError, match=f"estimate: .*has no closed form {why}"):
+        csaw.evaluate("karate", samples, measures="degree", estimate=True)
+
+
+@pytest.mark.parametrize(("steps", "said"), [(5, True), (0, True), (30, False)])
+def test_an_estimate_says_that_short_walks_depend_on_their_sources(steps, said):
+    samples = csaw.sample("karate", algo="deepwalk", weighted=False, walk_length=steps, num_walks=9)
+    found = csaw.evaluate("karate", samples, measures="degree", estimate=True)
+    assert ("walks of so few steps depend on their sources" in str(found.as_dict())) is said
 
 
 class From(Measure):

@@ -172,3 +172,74 @@ def test_integers_of_what_64_bits_do_not_hold_are_0(tmp_path, bias):
     store = csaw.partition(tmp_path / "star.txt", tmp_path / "g.zarr")
     sample(store, tmp_path / "s", "deepwalk", walk_length=1, num_walks=3000, sources=[0], edge_bias=bias, device="cpu")
     assert failed(tmp_path / "s") == set()
+
+
+LED = """\
+from csaw.engine.algorithm import TemporalWalk
+
+
+class Restarts(TemporalWalk):
+    def edge_bias(self, e):
+        return 1.0
+
+    def update(self, e):
+        return e.source if e.random() < 0.3 else e.dst
+
+
+class Jumps(TemporalWalk):
+    def edge_bias(self, e):
+        return 1.0 if e.time > e.previous_time else 0.0
+
+    def dead_end(self, v):
+        return v.random_vertex()
+"""
+
+
+@pytest.mark.parametrize("name", ["Restarts", "Jumps"])
+def test_walks_in_time_may_leave_the_edges_where_a_hook_leads_them(tmp_path, name):
+    (tmp_path / "led.py").write_text(LED)
+    (tmp_path / "t.csv").write_text("0,1,1\n0,2,2\n1,2,3\n1,0,4\n2,3,5\n3,1,6\n3,0,2\n2,0,7\n")
+    store = csaw.partition(tmp_path / "t.csv", tmp_path / "t.zarr", time_column=3)
+    algo = f"{tmp_path}/led.py:{name}"
+    csaw.sample(store, tmp_path / "s.zarr", algo, walk_length=5, num_walks=50, seed=1)
+    report = csaw.verify(tmp_path / "s.zarr", algo=algo)
+    assert report.ok
+    (edges,) = [check for check in report.checks if check.name == "edges"]
+    assert not edges.tested
+    assert "steps along no edge of their time, which update or dead_end may take" in edges.details
+
+
+UNIQUE = """\
+from csaw.engine.algorithm import IndividualSampling
+
+
+class U(IndividualSampling):
+    frontier_size = 3
+    sources_from = "random"
+
+    def steps(self):
+        return 1
+
+    def sample_size(self, step):
+        return 1
+
+    def next(self, step, transits, random):
+        return random.choice(transits.edges).dst
+
+    def unique(self, step):
+        return True
+"""
+
+
+def test_vertices_that_are_twice_in_a_frontier_count_twice_where_picks_differ(tmp_path):
+    (tmp_path / "unique.py").write_text(UNIQUE)
+    (tmp_path / "u.txt").write_text("0 1\n1 2\n2 2\n2 0\n")
+    store, algo = csaw.partition(tmp_path / "u.txt", tmp_path / "u.zarr"), f"{tmp_path}/unique.py:U"
+    csaw.sample(store, tmp_path / "s.zarr", algo, instances=20_000, seed=1)
+    report = csaw.verify(tmp_path / "s.zarr", algo=algo)
+    assert report.ok
+    assert "neighbors, pooled" in {check.name for check in report.checks if check.tested}
+    csaw.sample(store, tmp_path / "twice.zarr", algo, sources=[1, 1, 2] * 40, seed=1)
+    twice = csaw.verify(tmp_path / "twice.zarr", algo=algo)
+    assert twice.ok
+    assert "neighbors" in {check.name for check in twice.checks if not check.tested}
