@@ -183,7 +183,7 @@ def test_another_graph_and_what_is_unknown_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("algo", "options", "why"),
     [
-        ("deepwalk", {"induced": True}, "with induced, which keeps each vertex of an instance once"),
+        ("deepwalk", {"induced": True}, "with induced=True, which keeps each vertex of an instance once"),
         ("deepwalk", {"target": 9}, "with target, which ends an instance by what it has visited"),
         ("random-edge", {"target": 9}, "with target"),
         ("random-node", {"frontier_size": 2, "sources": [1, 2, 3, 34]}, "with sources of a list"),
