@@ -149,9 +149,10 @@ class MiniBatch(SelectionRule):
 
 @dataclass(frozen=True)
 class WholeClusters(SelectionRule):
-    """An instance is all vertices of some clusters, and selects nothing."""
+    """An instance is all vertices of some clusters, and selects nothing: how it would select says nothing."""
 
-    declared_by, takes, fixed_sizes = ("sources_from = 'clusters'",), ("collective",), ()
+    declared_by, fixed_sizes = ("sources_from = 'clusters'",), ()
+    takes = ("collective", "replace", "draws_from", "unique", "geometric", "shares_draws")
     demands: ClassVar[Demands] = {"sources_from = 'clusters'": {"ends_induced": True}}
     takes_update = True
     visits = Visiting.ONCE
