@@ -26,7 +26,7 @@ from csaw.engine.draws.addresses import FRONTIER_DRAWS
 from csaw.engine.draws.random import frontier_word
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.groups import Group, update_of
-from csaw.engine.verify.kernels import arrivals
+from csaw.engine.verify.kernels import arrivals, edge_weights
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.sets import Biases, Situations, weights_or_degrees
 from csaw.engine.verify.statistics import MARGIN, Choices, Laws, Result
@@ -227,6 +227,8 @@ class Entries(Situations):
         self.frontiers = frontiers
         single = sources_each(subject.algorithm) == 1
         self.judged = "prev" not in subject.columns and (single or "source" not in subject.columns)
+        if subject.other_weights is not None:
+            self.weights = self._weights_of
         self._possible, self.meetings = lru_cache(100_000)(self._row), Meetings(subject.view.vertices)
         self.never = self.algorithm.geometric is not None and float(self.algorithm.geometric()) == 0.0
 
@@ -296,6 +298,13 @@ class Entries(Situations):
     def _row(self, v: int, *others: int) -> Biases:
         named: dict[str, Any] = dict(zip(self.subject.columns[1:], others, strict=True))
         return [one for one in edge_biases(self.subject.view, self.algorithm, v, **named) if one[1] > 0.0]
+
+    def _weights_of(self, pools: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """The weights of the edges that labels of these pools stand for."""
+        widths = [len(vertices) for vertices, _ in self.pools]
+        flat = np.array([v for vertices, _ in self.pools for v in vertices], np.int64)
+        number, dst = np.divmod(labels, self.subject.view.vertices)
+        return edge_weights(self.subject.graph, flat[(np.cumsum(widths) - widths)[pools] + number], dst)
 
     def beside(self, vertices: tuple[int, ...], possible: Biases) -> np.ndarray:
         """The weights of possible edges, or the degrees of their ends."""

@@ -223,6 +223,8 @@ class Situations:
         self.pools: list[tuple[tuple[int, ...], Biases]] = []  # vertices and possible outcomes of each situation
         self.drawn: list[int] = []  # the situation of each selection
         self.picks: list[list[int]] = []
+        self.weights: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+        """The weights of outcomes by pool and label, where the law reads none: see Choices."""
 
     def note_pool(self, vertices: tuple[int, ...], possible: Biases, picks: list[int]) -> None:
         """Note that of ``possible`` outcomes, with their biases, ``picks`` were selected.
@@ -270,4 +272,5 @@ class Situations:
         sizes = np.array([len(possible) for _, possible in self.pools])
         laws = Laws(law, lambda rows: sizes[rows[:, 0]], self.subject.budget)
         chosen = np.array([v for picks in self.picks for v in picks], np.int64)
-        statistics(checks, Choices(situations, chosen, ("pool",)), laws, sizes, self.what)
+        choices = Choices(situations, chosen, ("pool",), weights=self.weights)
+        statistics(checks, choices, laws, sizes, self.what)

@@ -37,6 +37,8 @@ def failed(path):
         ("forest-fire", {"depth": 1}),
         ("snowball", {"neighbor_size": 3, "depth": 1}),
         ("layer", {"neighbor_size": 3, "depth": 1}),
+        ("layer", {"neighbor_size": 3, "depth": 1, "unique": True}),
+        ("neighbor", {"fanout": (3,), "unique": True}),
     ],
 )
 def test_weights_that_a_request_denies_are_seen(large, tmp_path, algo, options):
