@@ -8,7 +8,7 @@ from equal pools are in the same situation.
 import math
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import accumulate, count
 from math import frexp, ldexp
@@ -232,7 +232,7 @@ class Entries(Situations):
         self._possible, self.meetings = lru_cache(100_000)(self._row), Meetings(subject.view.vertices)
         self.never = self.algorithm.geometric is not None and float(self.algorithm.geometric()) == 0.0
 
-    def add(self, group: Any) -> None:
+    def add(self, group: Group) -> None:
         """Add the first instances of a group, until its share of the budget is spent."""
         share = self.subject.budget * len(group.counts) / max(1, self.subject.samples.instances)
         edges, sources, sizes = group.first_edge, group.first_source, self.algorithm.sizes()
@@ -253,7 +253,7 @@ class Entries(Situations):
                 break
 
     def _depths(
-        self, sources: list[int], edges: Any
+        self, sources: list[int], edges: Iterable[tuple[int, int, int, int]]
     ) -> Iterator[tuple[int, list[int], set[int], list[tuple[int, int]]]]:
         """Yield (depth, frontier, vertices visited by then, selected edges in the order of the
         store) of one instance.

@@ -144,7 +144,7 @@ def update_of(subject: Subject) -> Update:
     return after
 
 
-def vertices_after(subject: Subject, group: Any) -> np.ndarray:
+def vertices_after(subject: Subject, group: Group) -> np.ndarray:
     """int64 [edges]: the vertex that enters the frontier after each sampled edge of a group; -1: none.
 
     The edges of an instance are in the order in which they were drawn, so that their places say their slots.

@@ -2,7 +2,7 @@
 choice.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -74,7 +74,7 @@ class Neighbors:
         "repeats": "edges selected twice without replacement",
     }
     degree: np.ndarray | None = None  # of labels that are vertices
-    weights: Any = None  # as in Choices
+    weights: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None  # as in Choices
 
     def __init__(self, subject: Subject) -> None:
         self.subject, self.replace = subject, bool(subject.traversal.replace)
@@ -234,7 +234,7 @@ class OfRows(Neighbors):
 
         return Pool(f"v = {v}", of_largest(able), picks, numbers, beside)
 
-    def _named(self, others: Any) -> dict[str, Any]:
+    def _named(self, others: Iterable[int]) -> dict[str, Any]:
         return dict(zip(self.columns[1:], others, strict=True))
 
 
