@@ -21,7 +21,7 @@ from csaw.engine.samples.layouts import Arrays, Ragged, Sizes
 from csaw.engine.samples.opened import OpenedSamples
 from csaw.engine.samples.results import REPLACES, RESULTS, SIZES, results_of
 from csaw.engine.samples.source import Held, Source
-from csaw.partition.arrays.files import Identity, identity_of, open_regular
+from csaw.partition.arrays.files import Identity, identity_of, open_regular, way_out
 from csaw.partition.arrays.opened_again import opened_again
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.plain_data import Record
@@ -142,7 +142,8 @@ class Rows(Array):
             raise
         except OSError as error:
             what = ": missing" if isinstance(error, FileNotFoundError) else f" cannot be read: {error.strerror}"
-            raise not_as_written(self.store, self._checksums, StoreError(f"{path}{what}; {AGAIN}")) from error
+            refused = StoreError(f"{path}{what}; {way_out(error, AGAIN)}")
+            raise not_as_written(self.store, self._checksums, refused) from error
 
 
 class StoredSource(Held):
@@ -188,7 +189,9 @@ class StoredSource(Held):
         try:
             described = sum(node.stat().st_size for node in nodes + results)
         except OSError as error:
-            raise StoreError(f"{error.filename} cannot be read: {error.strerror}; {files.AGAIN}") from error
+            raise StoreError(
+                f"{error.filename} cannot be read: {error.strerror}; {way_out(error, files.AGAIN)}"
+            ) from error
         return described + sum(rows.stored_bytes for rows in self._rows.values())
 
 

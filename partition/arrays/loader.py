@@ -20,7 +20,7 @@ from typing import TypeVar
 import numpy as np
 
 from csaw.partition.arrays.checksums import BLOCK, DTYPE, all_within, file_sum, first_damaged
-from csaw.partition.arrays.files import open_regular, read_regular
+from csaw.partition.arrays.files import open_regular, read_regular, way_out
 from csaw.partition.base.first_work import stays_little
 from csaw.partition.base.parallel import heeding
 from csaw.partition.errors import StoreError
@@ -45,7 +45,7 @@ def open_chunk(file: Path, stored: int | None = None, most: int | None = None) -
     try:
         return open_regular(file, size=stored, most=most)
     except OSError as error:
-        raise StoreError(f"{file} cannot be opened: {error.strerror}; {AGAIN}") from error
+        raise StoreError(f"{file} cannot be opened: {error.strerror}; {way_out(error, AGAIN)}") from error
 
 
 def fill(file: Path, handle: int, out: np.ndarray, begin: int) -> None:
