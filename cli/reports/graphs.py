@@ -70,6 +70,8 @@ def graph_sections(graph: Facts, report: Facts) -> list[Section]:
 
 def _sizes(graph: Facts) -> Facts:
     """What a graph as ``describe`` gives it implies: its mean degree, and the bytes of its files."""
+    if "path" not in graph:
+        return {}
     held = sum(file.stat().st_size for file in Path(graph["path"]).rglob("*") if file.is_file())
     return {"mean_degree": f"{graph['edges'] / max(graph['vertices'], 1):,.1f}", "bytes": held}
 

@@ -6,7 +6,7 @@ LADIES and FastGCN train by them.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from csaw.engine.api.registry import Algo
+from csaw.engine.api.registry import Algo, named
 from csaw.engine.loaders.graphs import GraphData, graph_of, is_data
 from csaw.engine.loaders.inputs import as_tensor, gathered, input_nodes_of, vertices_in
 from csaw.engine.loaders.layers import EpochLayers, Layers
@@ -101,7 +101,7 @@ class LayerLoader(EpochLoader[Layers, Layers]):
         self.graph = graph_of(data, weight_attr, self_loops=held is not None if self_loops is None else self_loops)
         self.transform = transform
         if row_normalized is None:
-            row_normalized = sampler != "fastgcn"
+            row_normalized = named(sampler, {})[0] != "fastgcn"
         self.features = self._held("features", getattr(held, "x", None) if features is None else features)
         self.labels = self._held("labels", getattr(held, "y", None) if labels is None else labels)
         asked = {

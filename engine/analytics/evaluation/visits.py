@@ -32,8 +32,8 @@ BATCHES = 100
 """Into which instances are put for the jackknife, at most."""
 BURN_IN_SHARE = 10  # of the longest walk
 MIXED = 1.05
-FEW_STEPS = 10  # behind the burn-in: so few tell about their sources, and not whether they have mixed
 """Ratio of Gelman and Rubin up to which walks count as mixed."""
+FEW_STEPS = 10  # behind the burn-in: so few tell about their sources, and not whether they have mixed
 Estimated = tuple[float, float | None]
 """A number and its standard error, None of fewer than two batches."""
 
@@ -127,6 +127,8 @@ class Visits:
         if not self.estimate:
             return "visits as they are"
         left_out = f", without {self.skipped:,} steps" if self.skipped else ""
+        if self.samples.manifest["request"]["algorithm"] != "random-node" and (self.host.degrees == 0).any():
+            left_out += ", of vertices with edges alone"
         ratio, limit, warning = self.mixing(), self.samples.walk_length if self.samples.has_walks else None, ""
         if ratio > MIXED:
             warning = f"; walks have not mixed (ratio {ratio:.4g}, expected at most {MIXED}): sample longer ones"

@@ -51,6 +51,9 @@ class Patterns(Measure):
     def __init__(self, **values: object) -> None:
         super().__init__(**values)
         self.asked = {name: _parsed(name) for name in self.wanted}
+        if len(self.asked) < len(self.wanted):
+            twice = next(name for name in self.wanted if self.wanted.count(name) > 1)
+            raise OptionError(f"--pattern: {twice} is named twice; name each pattern once")
         asks = any(labels for _, labels in self.asked.values())
         if asks and self.vertex_labels is None:
             raise OptionError(f"{LABELS}: expected the labels that --pattern {self.pattern} asks for, found none")

@@ -11,6 +11,7 @@ from csaw.partition.errors import OptionError
 
 torch = need_package("torch")
 
+import csaw
 from csaw.engine.loaders import LayerLoader
 from csaw.engine.loaders import layers as loader_layers
 
@@ -271,3 +272,14 @@ def test_an_epoch_that_is_none_is_named(store):
         match=f"^epoch: expected an integer from 0 to {loader.drawn.epochs - 1}, found {loader.drawn.epochs}$",
     ):
         loader.epoch = loader.drawn.epochs
+
+
+def test_the_class_of_fastgcn_is_fastgcn_whose_rows_keep_their_sums():
+    from csaw.engine.algorithms.fastgcn import Fastgcn
+
+    sums = [
+        next(iter(LayerLoader(csaw.graph("karate"), [40], sampler=one, batch_size=3, seed=1))).adjs[0].to_dense().sum(1)
+        for one in ("fastgcn", Fastgcn)
+    ]
+    assert (sums[0] == sums[1]).all()
+    assert not (sums[0] == 1).all()
