@@ -60,7 +60,7 @@ class Lazy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does, but a command that there is not comes with the one that may be meant."""
+        """Find the command; the error about one that there is not names the one that may be meant."""
         name = args[0]
         if not name.startswith("-") and self.get_command(ctx, name) is None:
             raise click.UsageError(f"No such command {name!r}{meant(name, self.list_commands(ctx))}", ctx)

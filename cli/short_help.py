@@ -12,7 +12,6 @@ USED_MOST = {
     "bench": ("suite", "only", "quick", "baseline", "json_file", "plot"),
 }
 ALGORITHMS = "Algorithms"
-MOST = 26  # lines of a help that -h shows as a whole
 
 
 def with_short_help(command: click.Command) -> click.Command:
@@ -35,9 +34,8 @@ def with_short_help(command: click.Command) -> click.Command:
 
 def _show(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
-        whole = ctx.get_help()
-        most = USED_MOST.get(ctx.info_name or "", ())
-        click.echo(whole if not most or len(whole.splitlines()) <= MOST else _short(ctx, most))
+        most = USED_MOST.get(ctx.info_name or "")
+        click.echo(_short(ctx, most) if most else ctx.get_help())
         ctx.exit()
 
 

@@ -15,7 +15,6 @@ or an object of another library: :func:`csaw.graph` has the list.
 """
 
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 _WHERE = {
@@ -38,9 +37,6 @@ _WHERE = {
     "stream": "commands",
     "verify": "stores",
 }
-_ALGORITHMS = sorted(
-    file.stem for file in (Path(__file__).parent / "engine" / "algorithms").glob("*.py") if file.stem != "__init__"
-)
 _MODULES = ("cli", "datasets", "engine", "partition")
 __all__ = [
     "CsawError",
@@ -75,12 +71,19 @@ def __getattr__(name: str) -> Any:
         return import_module(f"csaw.{name}")
     if name == "__version__":
         return import_module("csaw.partition.base.version").VERSION
-    if name in _ALGORITHMS:
+    if name in _WHERE:
+        return getattr(import_module(f"csaw.{_WHERE[name]}"), name)
+    if not name.startswith("_") and name in _algorithms():
         return import_module("csaw.algorithm_functions").function_of(name)
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"csaw.{_WHERE[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _algorithms() -> list[str]:
+    """Names of algorithms as functions, which are those of their modules."""
+    from pkgutil import iter_modules
+
+    return [found.name for found in iter_modules(import_module("csaw.engine.algorithms").__path__)]
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_ALGORITHMS, *_MODULES])
+    return sorted([*__all__, *_algorithms(), *_MODULES])

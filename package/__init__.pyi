@@ -860,6 +860,13 @@ def stream(
     **options: Unpack[_OfAll],
 ) -> Stream: ...
 
+class _Sample(_Run, total=False):
+    directed: bool | None
+    virtual: bool
+    resume: bool
+    overwrite: bool
+    progress: Progress
+
 def biased(
     graph: object,
     out: Place | None = None,
@@ -867,12 +874,7 @@ def biased(
     walk_length: SupportsIndex | str | None = 80,
     num_walks: SupportsIndex | str = 1,
     bias: Literal["weight", "degree", "none"] = "degree",
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def cluster_gcn(
@@ -880,12 +882,7 @@ def cluster_gcn(
     out: Place | None = None,
     *,
     clusters_per_batch: SupportsIndex | str = 20,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def deepwalk(
@@ -894,12 +891,7 @@ def deepwalk(
     *,
     walk_length: SupportsIndex | str | None = 80,
     num_walks: SupportsIndex | str = 1,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def fastgcn(
@@ -909,12 +901,7 @@ def fastgcn(
     normalize: Literal["symmetric", "row", "none"] = "symmetric",
     layer_sizes: Sequence[int] | str = (512, 512),
     frontier_size: SupportsIndex | str = 512,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def forest_fire(
@@ -923,12 +910,7 @@ def forest_fire(
     *,
     burn_prob: SupportsFloat | str = 0.7,
     depth: SupportsIndex | str | None = 2,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def jump(
@@ -938,12 +920,7 @@ def jump(
     walk_length: SupportsIndex | str | None = 80,
     num_walks: SupportsIndex | str = 1,
     jump_prob: SupportsFloat | str = 0.15,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def labor(
@@ -957,12 +934,7 @@ def labor(
     fanout: Sequence[int] | str = (10, 10),
     frontier_size: SupportsIndex | str = 1024,
     time_against: Literal["root", "previous"] = "root",
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def ladies(
@@ -973,12 +945,7 @@ def ladies(
     layer_sizes: Sequence[int] | str = (512, 512),
     frontier_size: SupportsIndex | str = 512,
     replace: bool = True,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def layer(
@@ -996,12 +963,7 @@ def layer(
     unique: bool = False,
     time_against: Literal["root", "previous"] = "root",
     total: SupportsIndex | str | None = None,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def metropolis_hastings(
@@ -1010,12 +972,7 @@ def metropolis_hastings(
     *,
     walk_length: SupportsIndex | str | None = 80,
     num_walks: SupportsIndex | str = 1,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def minibatch(
@@ -1034,12 +991,7 @@ def minibatch(
     time_window: SupportsFloat | str | timedelta | timedelta64 | None = None,
     fanout: Sequence[int] | str = (25, 10),
     replace: bool = False,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def multidimensional(
@@ -1048,12 +1000,7 @@ def multidimensional(
     *,
     walk_length: SupportsIndex | str = 80,
     frontier_size: SupportsIndex | str = 10,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def mvs(
@@ -1070,12 +1017,7 @@ def mvs(
     fanout: Sequence[int] | str = (-1,),
     replace: bool = False,
     norms: str | None = None,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def neighbor(
@@ -1091,12 +1033,7 @@ def neighbor(
     replace: bool = False,
     unique: bool = False,
     time_against: Literal["root", "previous"] = "root",
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def node2vec(
@@ -1107,12 +1044,7 @@ def node2vec(
     num_walks: SupportsIndex | str = 1,
     p: SupportsFloat | str = 1.0,
     q: SupportsFloat | str = 1.0,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def ppr(
@@ -1122,12 +1054,7 @@ def ppr(
     walk_length: SupportsIndex | str | None = None,
     num_walks: SupportsIndex | str = 1,
     termination_prob: SupportsFloat | str = 0.15,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def random_edge(
@@ -1135,12 +1062,7 @@ def random_edge(
     out: Place | None = None,
     *,
     neighbor_size: SupportsIndex | str = 100,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def random_node(
@@ -1148,12 +1070,7 @@ def random_node(
     out: Place | None = None,
     *,
     frontier_size: SupportsIndex | str = 100,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def restart(
@@ -1163,12 +1080,7 @@ def restart(
     walk_length: SupportsIndex | str | None = 80,
     num_walks: SupportsIndex | str = 1,
     restart_prob: SupportsFloat | str = 0.15,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def saint_edge(
@@ -1176,12 +1088,7 @@ def saint_edge(
     out: Place | None = None,
     *,
     frontier_size: SupportsIndex | str = 4000,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def saint_multidimensional(
@@ -1190,12 +1097,7 @@ def saint_multidimensional(
     *,
     walk_length: SupportsIndex | str = 5000,
     frontier_size: SupportsIndex | str = 1000,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def saint_node(
@@ -1204,12 +1106,7 @@ def saint_node(
     *,
     normalize: Literal["symmetric", "row", "none"] = "row",
     subgraph_nodes: SupportsIndex | str = 6000,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def saint_walk(
@@ -1218,12 +1115,7 @@ def saint_walk(
     *,
     walk_length: SupportsIndex | str = 2,
     frontier_size: SupportsIndex | str = 3000,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def snowball(
@@ -1233,12 +1125,7 @@ def snowball(
     depth: SupportsIndex | str | None = 2,
     neighbor_size: SupportsIndex | str = -1,
     unique: bool = False,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...
 
 def temporal(
@@ -1261,10 +1148,5 @@ def temporal(
     time_scale: SupportsFloat | str | timedelta | timedelta64 = 1.0,
     time_window: SupportsFloat | str | timedelta | timedelta64 | None = None,
     last_time: SupportsFloat | str | date | datetime64 | None = None,
-    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+    **options: Unpack[_Sample],
 ) -> Samples: ...

@@ -39,7 +39,8 @@ def function_of(name: str) -> Callable[..., Samples]:
     own = kind.options()
     given = inspect.signature(draw).parameters
     named = [inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, default=one.default) for key, one in own.items()]
-    draw.__signature__ = inspect.Signature([given["graph"], given["out"], *named, given["options"]])  # type: ignore[attr-defined]
+    shown = [given["graph"], given["out"], *named, given["options"]]
+    draw.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
     draw.__name__ = draw.__qualname__ = name
     draw.__doc__ = DOC.format(
         first=inspect.cleandoc(kind.__doc__ or "").partition("\n\n")[0],

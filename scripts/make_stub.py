@@ -78,14 +78,16 @@ def {name}(
     graph: object,
     out: Place | None = None,
     *,
-{own}    directed: bool | None = None,
-    virtual: bool = False,
-    resume: bool = False,
-    overwrite: bool = False,
-    progress: Progress = None,
-    **options: Unpack[_Run],
+{own}    **options: Unpack[_Sample],
 ) -> Samples: ...
 """
+OF_SAMPLE = {  # what sample takes beside the options of a run
+    "directed": "bool | None",
+    "virtual": "bool",
+    "resume": "bool",
+    "overwrite": "bool",
+    "progress": "Progress",
+}
 STREAM = """\
 @overload
 def stream(
@@ -125,6 +127,7 @@ def stub() -> str:
         parts.append(function.format(algo=f"{begin}algo: str{end}", options="Unpack[_OfAll]"))
         if function is SAMPLE:
             parts.append(by_place.format(algo="algo: str,\n    *", options="Unpack[_OfAll]"))
+    parts.append(_options("_Sample", OF_SAMPLE, "_Run, total=False"))
     return "\n".join([*parts, *map(_named, known)])
 
 

@@ -177,6 +177,7 @@ def _read_as(report: Facts) -> list[str]:
 
 def of_graph(store: "GraphStore", report: Facts) -> list[str]:
     """The lines after ``csaw partition``."""
+    from csaw.partition.arrays.files import bytes_of
     from csaw.partition.base.notebook import counted
 
     become = COUNTED if report["weights"] == "repeats" else REPEATED[report["duplicates_policy"]]
@@ -192,10 +193,9 @@ def of_graph(store: "GraphStore", report: Facts) -> list[str]:
     edges = counted(store.edges, "edge" if store.directed else "stored edge")
     edges += "" if store.directed else ", both directions of each,"
     held = f"{counted(store.vertices, 'vertex', 'vertices')} and {edges} in {store.path}"
-    bytes_held = sum(file.stat().st_size for file in store.path.rglob("*") if file.is_file())
     return [
         *_read_as(report),
-        f"{held} ({size(bytes_held)}), {took()}.",
+        f"{held} ({size(bytes_of(store.path))}), {took()}.",
         f"{counted(report['edges'], 'row')} read: {', '.join(filter(None, found))}.",
         next_is("sample", str(store.path), "walks.zarr", "--algo", "temporal" if store.time else "node2vec"),
     ]

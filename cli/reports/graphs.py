@@ -69,11 +69,13 @@ def graph_sections(graph: Facts, report: Facts) -> list[Section]:
 
 
 def _sizes(graph: Facts) -> Facts:
-    """What a graph as ``describe`` gives it implies: its mean degree, and the bytes of its files."""
+    """The mean degree of a graph as ``describe`` gives it, and the bytes of its files."""
+    from csaw.partition.arrays.files import bytes_of
+
     if "path" not in graph:
         return {}
-    held = sum(file.stat().st_size for file in Path(graph["path"]).rglob("*") if file.is_file())
-    return {"mean_degree": f"{graph['edges'] / max(graph['vertices'], 1):,.1f}", "bytes": held}
+    mean = f"{graph['edges'] / max(graph['vertices'], 1):,.1f}"
+    return {"mean_degree": mean, "bytes": bytes_of(Path(graph["path"]))}
 
 
 def dated(time: object, units: str) -> object:

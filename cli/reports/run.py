@@ -228,7 +228,7 @@ def plan_sections(graph: str, request: Facts, plan: Facts, units: str | None = N
     ]
 
 
-PLACES = {
+FITS = {
     "resident": "the graph fits in memory",
     "pooled": "the graph is spread over the GPUs",
     "streamed": "the graph is streamed from host memory",
@@ -237,7 +237,7 @@ PLACES = {
 
 
 def verdict(job: "Job") -> str:
-    """What a run would make, where, in which time, and whether the graph fits: the line above a plan."""
+    """Say what a run would make, where, in which time, and whether the graph fits: the line above a plan."""
     from csaw.partition.base.notebook import counted
 
     plan, layout = job.plan, job.plan.sample_layout
@@ -248,7 +248,7 @@ def verdict(job: "Job") -> str:
         made += f", about {size(plan.output_bytes)}"
     took = f" in about {seconds(plan.expected['seconds'])}" if "seconds" in plan.expected else ""
     place = "on the CPU" if plan.device == "cpu" else f"on {plan.device}"
-    return f"{made}, {place}{took}; {PLACES[plan.residency]}. Nothing is written."
+    return f"{made}, {place}{took}; {FITS[plan.residency]}. Nothing is written."
 
 
 def ways(done: Facts) -> list[tuple[str, str]]:

@@ -31,6 +31,7 @@ from csaw.engine.sources.given_columns import IDS
 from csaw.engine.sources.given_sources import LABELS, TIMES, InStore
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.arrays import replace
+from csaw.partition.arrays.files import bytes_of
 from csaw.partition.arrays.nodes import About, group_node, write_array
 from csaw.partition.arrays.opened_again import opened_again
 from csaw.partition.base import arguments
@@ -100,7 +101,7 @@ def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> Rec
             draft.publish()
     except OSError as error:
         raise error if isinstance(error, StoreError) else replace.cannot_be_written(path, error) from error
-    return {"version": VERSION, VIRTUAL: True, "instances": request.instances, "bytes_written": size_of(path)}
+    return {"version": VERSION, VIRTUAL: True, "instances": request.instances, "bytes_written": bytes_of(path)}
 
 
 def _sources_of(job: Job) -> str | None:
@@ -127,11 +128,6 @@ def _write(folder: Path, said: Record, given: dict[str, np.ndarray]) -> None:
     checksums["zarr.json"] = files.sha256(folder / "zarr.json")
     write_results(folder, {VIRTUAL: True})
     check.write_checksums(folder, checksums)
-
-
-def size_of(path: Path) -> int:
-    """Bytes of the files below a folder."""
-    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
 
 
 # Virtual samples.
@@ -170,7 +166,7 @@ class VirtualSource(OnDemand):
 
     @property
     def nbytes(self) -> int:
-        return size_of(self.path)
+        return bytes_of(self.path)
 
 
 class VirtualSamples(Samples):

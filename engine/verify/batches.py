@@ -17,7 +17,7 @@ from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.course import passed
 from csaw.engine.verify.layouts_in_time import SeedTimes, Shown
 from csaw.engine.verify.neighbors_in_time import InTime
-from csaw.engine.verify.selections import OfRows, Selections, one_of, situations
+from csaw.engine.verify.selections import UNTIMED, OfRows, Selections, one_of, situations
 from csaw.engine.verify.statistics import Choices, Laws, Result, normal_sum
 from csaw.engine.verify.walks import one_in
 
@@ -244,8 +244,10 @@ class ParallelEdges:
         statistics(checks, choices, laws, end - begin, "parallel edges")
 
 
-def _selections(subject: Subject, nodes: Nodes) -> Selections:
-    """The selections of all nodes of a group."""
+def _selections(
+    subject: Subject, nodes: Nodes, now: np.ndarray = UNTIMED, time: np.ndarray | None = None
+) -> Selections:
+    """The selections of all nodes of a group, in time with ``now`` of nodes and the ``time`` of edges."""
     previous = np.full(nodes.vertex.size, NONE)
     met, edge = np.unique(nodes.row, return_index=True)
     later = nodes.hop[met] > 0
@@ -261,7 +263,9 @@ def _selections(subject: Subject, nodes: Nodes) -> Selections:
     every = one_of(subject, nodes.vertex.size, nodes.first.size)
     of_nodes = (nodes.vertex, situations(subject, known), sizes[nodes.hop], nodes.hop, nodes.numbers, every)
     order = np.argsort(nodes.col, kind="stable")
-    return Selections(*of_nodes, nodes.col[order], nodes.vertex[nodes.row[order]])
+    return Selections(
+        *of_nodes, nodes.col[order], nodes.vertex[nodes.row[order]], now, UNTIMED if time is None else time[order]
+    )
 
 
 SAID = {
@@ -334,8 +338,7 @@ class BatchesInTime:
         seed_time, seeds = arrays[SEED_TIME], nodes.hop_nodes[:, 0]
         self.seeds.add(arrays["input_id"], seed_time)
         now = seed_time[(np.cumsum(seeds) - seeds)[nodes.instance] + nodes.seed]
-        time = arrays[TIME][np.argsort(nodes.col, kind="stable")]
-        self.selected.add(_selections(self.subject, nodes)._replace(now=now, time=time))
+        self.selected.add(_selections(self.subject, nodes, now=now, time=arrays[TIME]))
         inside = (nodes.e_id >= 0) & (nodes.e_id < self.times.size)
         self.selected.wrong["edges"] += int((self.times[nodes.e_id[inside]] != arrays[TIME][inside]).sum())
 

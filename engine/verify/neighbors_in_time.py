@@ -68,7 +68,8 @@ class InTime(Neighbors):
             self.wrong["repeats"] += self._repeats(s, places)
         sure = (found == asked) & (found > 0) & (self.latest | ((found == high - low) & (not self.replace)))
         self.wrong["latest"] += int(not_the_last(self.rows, s.vertex, begin, sure, high, places))
-        self.keep(s, np.column_stack([s.vertex, low, high]), places, (found == asked) & (found > 0) & ~sure)
+        drawn = (found == asked) & (found > 0) & ~sure
+        self.keep(s, begin, np.column_stack([s.vertex, low, high]), places, drawn)
 
     def _repeats(self, s: Selections, places: np.ndarray) -> int:
         """Number of selections of an edge beyond the number of its equals."""

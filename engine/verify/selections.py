@@ -20,7 +20,7 @@ from csaw.partition.base.stages import stage
 from csaw.partition.graph.edge_columns import NO_TIME
 
 ENTRIES = 1_000_000  # frontier entries that the statistics use
-UNKNOWN = np.zeros(0, np.int64)
+UNTIMED = np.zeros(0, np.int64)
 
 # Selections of a layout, and what they are compared with.
 
@@ -41,8 +41,8 @@ class Selections(NamedTuple):
     every: int
     owner: np.ndarray
     target: np.ndarray
-    now: np.ndarray = UNKNOWN
-    time: np.ndarray = UNKNOWN
+    now: np.ndarray = UNTIMED
+    time: np.ndarray = UNTIMED
 
     @property
     def begin(self) -> np.ndarray:
@@ -90,12 +90,15 @@ class Neighbors:
         limited = np.where(count > 0, asked, 0) if self.replace else np.minimum(asked, count)
         return np.where(asked < 0, count, limited)
 
-    def keep(self, s: Selections, situation: np.ndarray, labels: np.ndarray, drawn: np.ndarray) -> None:
-        """Keep the choices of some of the vertices that have ``drawn`` any, by the ``labels`` of all edges."""
+    def keep(
+        self, s: Selections, begin: np.ndarray, situation: np.ndarray, labels: np.ndarray, drawn: np.ndarray
+    ) -> None:
+        """Keep the choices of some of the vertices that have ``drawn`` any, by the ``labels`` of all edges, where those
+        of each vertex ``begin``.
+        """
         here = np.flatnonzero(drawn & one_in(s.every, s.number))
         if not here.size:
             return
-        begin = s.begin
         places = np.arange(max(1, int((begin[here + 1] - begin[here]).max())))
         cells = begin[here][:, None] + places
         there = cells < begin[here + 1][:, None]
@@ -179,13 +182,14 @@ class OfRows(Neighbors):
         self.degree, self.weights = subject.degree, subject.other_weights
 
     def add(self, s: Selections) -> None:
-        found, most = np.diff(s.begin), self.limited(self.subject.degree[s.vertex], s.size)
+        begin, most = s.begin, self.limited(self.subject.degree[s.vertex], s.size)
+        found = np.diff(begin)
         few = np.flatnonzero(found < most)
         self.wrong["sizes"] += int((found > most).sum()) + unexplained(self.subject, s.situation[few])
         if not self.numbered:
             self.wrong["edges"] += count_missing(self.subject, s.vertex[s.owner], s.target)
             self.wrong["repeats"] += 0 if self.replace else self._repeats(s)
-        self.keep(s, s.situation, s.target, (s.size > 0) & (found <= s.size))
+        self.keep(s, begin, s.situation, s.target, (s.size > 0) & (found <= s.size))
 
     def _repeats(self, s: Selections) -> int:
         """Number of selections of a neighbor beyond the number of edges to it."""

@@ -38,6 +38,11 @@ def identity_of(found: os.stat_result) -> Identity:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
+def bytes_of(folder: Path) -> int:
+    """Bytes of all files of a store."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
 def way_out(error: OSError, again: str) -> str:
     """Say what to do about a file that cannot be read: ``again``, which makes it anew, only where that is needed."""
     return "ask its owner for the right to" if isinstance(error, PermissionError) else again

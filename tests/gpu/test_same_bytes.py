@@ -5,6 +5,7 @@ with every trouble in them.
 import numpy as np
 import pytest
 from helpers import frontier_pools, nextdoor, updates
+from helpers.cases import ASKING
 from helpers.gpu import GRAPHS, TREES, device_or_skip, ends_store, every_case, on_cpu, usable
 from helpers.graphs import SQUARE, arrays_of, random_store, store_of
 from helpers.invariance import assert_same
@@ -36,16 +37,6 @@ def test_the_gpu_draws_what_the_cpu_draws(tmp_path, algo, options, graph):
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", **options))
     few = max(17, store.vertices // 20)  # in flight: some twenty batches of any graph
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, device="cuda", in_flight=few, **options))
-
-
-ASKING = [
-    ("neighbor", {"fanout": (3, 2)}),
-    ("neighbor", {"fanout": (3, 2), "replace": True}),
-    ("minibatch", {"fanout": (3, 2), "seeds_per_batch": 8}),
-    ("snowball", {"depth": 2, "neighbor_size": 2}),
-    ("forest-fire", {"depth": 2}),
-    ("layer", {"depth": 2, "neighbor_size": 3, "frontier_size": 4}),
-]
 
 
 @pytest.mark.parametrize(("algo", "options"), ASKING, ids=[f"{a}-{i}" for i, (a, _) in enumerate(ASKING)])

@@ -18,3 +18,13 @@ OPTIONS = {
     "labor": {"fanout": (4, 3), "frontier_size": 20},
     "node2vec": {"p": 0.25, "q": 2.0, "walk_length": 20},
 }
+
+ASKING = [
+    ("neighbor", {"fanout": (3, 2)}),
+    ("neighbor", {"fanout": (3, 2), "replace": True}),
+    ("minibatch", {"fanout": (3, 2), "seeds_per_batch": 8}),
+    ("snowball", {"depth": 2, "neighbor_size": 2}),
+    ("forest-fire", {"depth": 2}),
+    ("layer", {"depth": 2, "neighbor_size": 3, "frontier_size": 4}),
+]
+"""Traversals whose bias may ask whether two vertices are neighbors."""
