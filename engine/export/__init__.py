@@ -27,7 +27,7 @@ def export_samples(
     """Write samples to a target; ``graph``: their graph store, open or its path, where somebody has named it."""
     module = formats()[format]
     more, left_out = _graph(samples, module, graph)
-    left_out = left_out | lacking(samples, module.LACKS)
+    left_out = left_out | lacking(samples, module.LACKS, crew)
 
     def write(file: BinaryIO, update: Update) -> None:
         module.write(samples, file, target.name, update, crew, **more)

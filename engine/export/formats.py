@@ -1,11 +1,14 @@
 """Parts that several formats of exports share."""
 
 from collections.abc import Collection, Mapping
+from functools import partial
 from xml.sax.saxutils import escape
 
 import numpy as np
 
 from csaw.engine.samples import Samples
+from csaw.engine.samples.ahead import in_order, pieces
+from csaw.engine.samples.edges import edge_arrays, unlisted_sources
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import OptionError
@@ -21,8 +24,8 @@ DECIMALS, DATES = 16, 32
 
 # Reasons for what files of samples lack of the arrays of a store: where it is instead.
 
-OF_WALKS, OF_EDGES, OF_DRAWN, OF_SEEDS = "walks", "edges", "drawn vertices", "seeds"
-TABLES_LACK = OF_DRAWN, OF_SEEDS
+OF_WALKS, OF_EDGES, OF_DRAWN, OF_SEEDS, OF_DEAD_ENDS = "walks", "edges", "drawn vertices", "seeds", "dead ends"
+TABLES_LACK = OF_DRAWN, OF_SEEDS, OF_DEAD_ENDS
 """Tables of edges have no place for these."""
 WHERE = {
     OF_WALKS: "csv, parquet and graphml have those of each edge",
@@ -32,8 +35,11 @@ WHERE = {
 }
 
 
-def lacking(samples: Samples, lacks: Collection[str]) -> dict[str, str]:
-    """Return the reason for each array that a file lacks, by name; ``lacks``: what its format has no place for."""
+def lacking(samples: Samples, lacks: Collection[str], threads: int) -> dict[str, str]:
+    """Return the reason for each array that a file lacks, by name, and for sources that its table of edges lacks.
+
+    ``lacks``: what its format has no place for.
+    """
     whose = {
         "times": OF_WALKS,
         "weight": OF_EDGES,
@@ -43,7 +49,18 @@ def lacking(samples: Samples, lacks: Collection[str]) -> dict[str, str]:
         "y": OF_SEEDS,
         "seed_time": OF_SEEDS,
     }
-    return {name: WHERE[of] for name, of in whose.items() if of in lacks and name in samples}
+    missing = {name: WHERE[of] for name, of in whose.items() if of in lacks and name in samples}
+    if OF_DEAD_ENDS in lacks and (alone := _sources_without_edges(samples, threads)):
+        has, them = ("source has", "it") if alone == 1 else ("sources have", "them")
+        missing["sources"] = f"{alone:,} {has} no edge; pyg, torch and graphml have {them}"
+    return missing
+
+
+def _sources_without_edges(samples: Samples, threads: int) -> int:
+    if samples.has_walks or samples.layout.lists_lonely:
+        return 0
+    counted = partial(unlisted_sources, samples)
+    return sum(count for _, count in in_order(samples, edge_arrays(samples), pieces(samples), counted, threads))
 
 
 # Ids as elements of NumPy arrays, all of one width.

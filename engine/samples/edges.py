@@ -34,6 +34,20 @@ def numbered_edges(samples: OpenedSamples, start: int, stop: int) -> Edges:
     return edges
 
 
+def unlisted_sources(samples: OpenedSamples, start: int, stop: int) -> int:
+    """The number of sources without an edge that ``numbered_edges`` leaves out.
+
+    The trees of a disjoint mini-batch share no vertices: a seed is without an edge if its own tree has none.
+    """
+    arrays, layout = samples.group(start, stop), samples.layout
+    met = [] if layout.lists_lonely else layout.members(arrays, samples.fill)
+    if not any(instance.size for instance, _ in met):
+        return 0
+    edges = layout.edges(arrays, samples.fill)
+    instance, _ = met[0] if BATCH in edges else _lonely(edges, met)
+    return instance.size
+
+
 def edge_columns(samples: OpenedSamples) -> tuple[str, ...]:
     """The columns of ``numbered_edges``: those of all samples, times in time, weights of layers, and of disjoint
     mini-batches the number of the seed.

@@ -12,7 +12,7 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.export.formats import BETWEEN, END, NODE, NUMBER, SIGNED, TABLES_LACK, WEIGHT, document
+from csaw.engine.export.formats import BETWEEN, END, NODE, NUMBER, OF_DRAWN, OF_SEEDS, SIGNED, WEIGHT, document
 from csaw.engine.export.tables import Rows, kind_of_ids, packed, xml_words
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
@@ -20,7 +20,7 @@ from csaw.engine.samples.check_numbers import check_names
 from csaw.engine.samples.edges import edge_arrays, edge_columns, edges_between
 from csaw.engine.samples.layouts.layout import EDGE, EDGE_WEIGHT
 
-LACKS = TABLES_LACK
+LACKS = OF_DRAWN, OF_SEEDS
 SUFFIXES = (".graphml", ".graphml.gz")
 SAID = ("algorithm", "seed", "fingerprint")  # of the request
 

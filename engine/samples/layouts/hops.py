@@ -106,6 +106,15 @@ class Hops(Table):
         first = np.ascontiguousarray(arrays["hop_0"])
         return first.reshape(-1), np.full(len(first), first.shape[1], np.int64)
 
+    def members(self, arrays: Arrays, fill: int) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Sources for which nothing was drawn."""
+        sources, *drawn = _hops(arrays)[:2]
+        empty = sources != sources.dtype.type(fill)
+        for hop in drawn:
+            width = hop.shape[1] // max(sources.shape[1], 1)
+            empty &= (hop == hop.dtype.type(fill)).reshape(*sources.shape, width).all(axis=2)
+        return [(np.nonzero(empty)[0], sources[empty])]
+
     def visits(self, arrays: Arrays, fill: int, skipped: int) -> np.ndarray:
         return np.concatenate(list(self._present(arrays, fill)))
 

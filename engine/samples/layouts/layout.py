@@ -135,7 +135,7 @@ class SampleLayout(str, ABC):
     keeps_seeds: ClassVar[bool] = False
     """Whether it has the labels of seeds, and their chances to be drawn."""
     lists_lonely: ClassVar[bool] = False
-    """Whether an instance has vertices without edges."""
+    """Whether its edges are listed with the vertices of an instance that have none."""
     first_ids: ClassVar[str]
     """The name of an array of vertex ids."""
     summed: ClassVar[tuple[str, ...]] = ("edges", "instances")
@@ -215,7 +215,7 @@ class SampleLayout(str, ABC):
         """The sources of a group, one instance after the other, and the number of each instance, int64 [n]."""
 
     def members(self, arrays: Arrays, fill: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Vertices that instances have whether an edge ends there or not: instances from 0, and ids."""
+        """Return the instances, from 0, and the ids of all vertices without an edge; others may be among them."""
         sources, counts = self.sources(arrays)
         held = sources != sources.dtype.type(fill)
         return [(np.repeat(np.arange(counts.size), counts)[held], sources[held])]

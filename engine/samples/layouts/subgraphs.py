@@ -220,7 +220,15 @@ class Batches(Ragged):
         return arrays["n_id"][first + np.arange(first.size)], seeds
 
     def members(self, arrays: Arrays, fill: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        return [(np.repeat(np.arange(arrays["node_counts"].size), arrays["node_counts"]), arrays["n_id"])]
+        """Seeds for which nothing was drawn."""
+        nodes, (seeds, counts) = arrays["node_counts"].astype(np.int64), self.sources(arrays)
+        first = np.cumsum(nodes) - nodes
+        drawn_for = np.zeros(arrays["n_id"].size, bool)
+        drawn_for[np.repeat(first, arrays["edge_counts"]) + arrays["col"]] = True
+        instance = np.repeat(np.arange(counts.size), counts)
+        number = np.arange(seeds.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        empty = ~drawn_for[first[instance] + number]
+        return [(instance[empty], seeds[empty])]
 
     def visits(self, arrays: Arrays, fill: int, skipped: int) -> np.ndarray:
         return arrays["n_id"]

@@ -145,3 +145,26 @@ def test_reasons_name_arguments_in_python_and_the_graph_may_be_in_memory(tmp_pat
     assert export(samples, tmp_path / "out.npz")["left_out"]["e_id"].endswith("; name it with graph")
     assert export(samples, tmp_path / "all.npz", graph=graph)["left_out"] == {}
     assert np.load(tmp_path / "all.npz")["e_id"].tolist() == [0, 1]
+
+
+DEAD_END = 6
+
+
+@pytest.mark.parametrize("format", sorted(formats()))
+@pytest.mark.parametrize(
+    ("algorithm", "given", "alone"),
+    [
+        ("neighbor", {}, "2 sources have no edge; pyg, torch and graphml have them"),
+        ("minibatch", {"batch_size": 4}, "1 source has no edge; pyg, torch and graphml have it"),
+        ("minibatch", {"batch_size": 4, "disjoint": True}, "2 sources have no edge; pyg, torch and graphml have them"),
+        ("snowball", {}, ""),  # subgraphs have rows of them
+        ("deepwalk", {}, ""),  # and walks a row each
+    ],
+)
+def test_sources_without_an_edge_are_left_out_of_tables_by_number(tmp_path, format, algorithm, given, alone):
+    graph = csaw.graph(np.array([[0, 4], [1, 2], [2, 1], [5, DEAD_END]]))
+    samples = csaw.sample(graph, tmp_path / "s.zarr", algorithm, sources=[0, 4, 1, DEAD_END], **given)
+    said = export(samples, tmp_path / "out", format, graph=graph if format in ("pyg", "torch") else None)["left_out"]
+    is_table = format in ("csv", "npy", "parquet", "text")
+    said.pop("batch", None)
+    assert said == ({"sources": alone} if alone and is_table else {})

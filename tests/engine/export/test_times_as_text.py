@@ -65,7 +65,7 @@ def drawn(request, tmp_path):
 
 def test_edges_as_text_are_read_again_as_the_same_graph(tmp_path, drawn):
     samples, graph, read, rows = drawn
-    assert csaw.export(samples, tmp_path / "edges.txt")["left_out"].keys() == {"seed_time"}
+    assert csaw.export(samples, tmp_path / "edges.txt")["left_out"].keys() == {"seed_time", "sources"}
     lines = [line.split(" ") for line in (tmp_path / "edges.txt").read_text().splitlines()]
     assert sorted((u, v, t) for _, u, v, _, t in lines) == rows
     columns = {"source_column": 2, "target_column": 3, "time_column": 5, "weight_column": "none"}
