@@ -25,6 +25,13 @@ APART = (("unique", "replace"), ("each_edge_once", "unique"))  # that no travers
 Demands: TypeAlias = Mapping[str, Mapping[str, object]]
 
 
+# The vertices that an instance of subgraphs visits: its sources and the targets of its edges; both ends of its edges;
+# its sources; the targets of its edges by depth, as walkers take steps.
+
+SOURCES_AND_TARGETS, ENDS, SOURCES, STEPS = "sources and targets", "ends", "sources", "steps"
+VISITED = (SOURCES_AND_TARGETS, ENDS, SOURCES, STEPS)
+
+
 class Visiting(Enum):
     """How often a vertex enters the frontier of an instance."""
 
@@ -95,6 +102,11 @@ class SelectionRule:
     def only_new(self) -> bool:
         """Whether edges to vertices that were visited before cannot be selected."""
         return self.visits is Visiting.ONCE
+
+    @property
+    def visited(self) -> str:
+        """The vertices that an instance of subgraphs visits, one of ``VISITED``."""
+        return ENDS if self.everywhere else SOURCES_AND_TARGETS
 
     @property
     def replace(self) -> bool:
@@ -195,6 +207,10 @@ class Clocks(SelectionRule):
     demands: ClassVar[Demands] = {"clocks = True": {"visited_once": False}}
     by_steps = calls_vertex_bias = True
 
+    @property
+    def visited(self) -> str:
+        return STEPS
+
 
 @dataclass(frozen=True)
 class SharedNumbers(SelectionRule):
@@ -212,6 +228,10 @@ class SourceEdges(SelectionRule):
     declared_by, takes, fixed_sizes = ("induced = True",), ("induced",), (-1,)
     demands: ClassVar[Demands] = {"induced = True": {"sources_from": "distinct", "visited_once": True}}
     visits = Visiting.ONCE
+
+    @property
+    def visited(self) -> str:
+        return SOURCES
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,7 @@ def plain_words(words: Words | None) -> Words | None:
 
 def refused(word: bytes, where: str, why: str) -> OptionError:
     """The error for an id that a format cannot hold."""
-    can = ["CSV"] * (_csv_holds(word) and len(word) <= LONGEST_WORD // 2) + ["Parquet"] * is_utf8(word) + [".npz"]
+    can = ["CSV"] * (_csv_holds(word) and len(word) <= LONGEST_WORD // 2) + ["Parquet"] * is_utf8(word) + ["NumPy"]
     return OptionError(
         f"vertex id {quoted(word.decode('utf-8', 'backslashreplace'))} cannot stand in {where}: {why}; "
         f"export to {' or '.join(can)} instead"

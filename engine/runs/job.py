@@ -13,6 +13,7 @@ import numpy as np
 from csaw.engine.api import hooks, registry
 from csaw.engine.api.algorithm import Algorithm, Walk
 from csaw.engine.api.registry import Algo
+from csaw.engine.api.rules import SelectionRule
 from csaw.engine.api.written_classes import CLASS, recorded_name
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.devices.choice import choose
@@ -332,7 +333,9 @@ def manifest(job: Job) -> Record:
     graph = {**path, **graph_facts(job.store)}
     request = job.plan.request
     source = {"source": job.algorithm.file_text} if request.algorithm.startswith(CLASS) else {}
-    return {"version": VERSION, "draws": DRAWS, "request": request.as_dict(), "graph": graph, **source}
+    rule = job.algorithm.rule
+    visited = {"visited": rule.visited} if rule.layout == SelectionRule.layout else {}
+    return {"version": VERSION, "draws": DRAWS, "request": request.as_dict(), "graph": graph, **visited, **source}
 
 
 prepare.__doc__ = f"{prepare.__doc__}\n    Options of any run:\n\n{described(run_options())}\n"

@@ -18,7 +18,9 @@ from csaw.engine.api.starts import SourceKind
 from csaw.engine.samples.edges import dense_ids, edge_numbers, obstacle
 from csaw.engine.samples.opened import OpenedSamples
 from csaw.engine.sources.sources import SourcesDigest
+from csaw.partition.base import arguments
 from csaw.partition.base.plain_data import Record
+from csaw.partition.base.python_names import reading
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.store import GraphStore
 
@@ -54,6 +56,13 @@ def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     return np.asarray(np.divide(above, below, out=np.zeros(below.size), where=below > 0.0))
 
 
+@reading(
+    {
+        "samples": arguments.instance(OpenedSamples, "open samples, as csaw.open_samples returns them"),
+        "graph": arguments.instance(GraphStore, "an open graph store, as csaw.open_graph returns it"),
+        "exact": arguments.flag,
+    }
+)
 def inclusion(samples: OpenedSamples, graph: GraphStore, *, exact: bool = False) -> Inclusion:
     """Return the chances that instances hold vertices and edges.
 

@@ -28,6 +28,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm, MiniBatches, Traversal, Walk
+from csaw.engine.api.rules import ENDS, SOURCES, SOURCES_AND_TARGETS, STEPS
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.samples import Samples
 from csaw.engine.samples.layouts import SUBGRAPHS, Arrays
@@ -83,8 +84,19 @@ class Asked:
         held = {"names": "original"}.get(said["ids"], said["ids"])
         yield Number("ids", request.get("ids", held), held)
         yield Number("weighted", bool(request.get("weighted")) and self.store.weighted, bool(request.get("weighted")))
+        visited = self._visited()
+        yield Number("visited", visited, self.samples.manifest.get("visited", visited))
         yield from self._of_arrays_there()
         yield from self._of_sources()
+
+    def _visited(self) -> str | None:
+        """Which vertices an instance visits, where the layout leaves that open."""
+        a = self.algorithm
+        if not isinstance(a, Traversal) or a.layout != SUBGRAPHS:
+            return None
+        if a.clocks or a.induced:
+            return STEPS if a.clocks else SOURCES
+        return ENDS if a.sources_from == "every" else SOURCES_AND_TARGETS
 
     def _of_arrays_there(self) -> Iterator[Number]:
         """The layout, and the arrays where it is the right one."""

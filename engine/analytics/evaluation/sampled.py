@@ -8,11 +8,9 @@ import numpy as np
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation.members import Members
 from csaw.engine.analytics.network import Network
-from csaw.engine.api import registry
-from csaw.engine.api.starts import SourceKind
+from csaw.engine.api.rules import ENDS, SOURCES, STEPS, VISITED
 from csaw.engine.samples import Samples
 from csaw.engine.samples.edges import dense_ids, edges_between
-from csaw.engine.sources.sources import SourcesDigest
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError, StoreError
 
@@ -118,37 +116,17 @@ def _visited(samples: Samples, arrays: dict[str, np.ndarray], skipped: int = 0) 
 
 
 def _of_subgraphs(samples: Samples, arrays: dict[str, np.ndarray], skipped: int) -> np.ndarray:
-    if takes_steps(samples):
+    visited = samples.manifest.get("visited")
+    if visited == STEPS:
         return arrays["dst"][arrays["depth"] >= max(skipped - 1, 0)]
-    name, kind = samples.manifest["request"]["algorithm"], _kind_of(samples)
-    if name in registry.names():
-        if getattr(registry.find(name), "induced", False):  # the sources are the vertices of the sample
-            return arrays["sources"]
-    elif kind is SourceKind.DISTINCT or _may_be_steps(arrays):
+    if visited == SOURCES:
+        return arrays["sources"]
+    if visited not in VISITED:
         raise OptionError(
-            f"--as visits: {samples.path}: csaw does not ship {name}, and its sample does not say which vertices an "
-            "instance visited; take --as drawn or --as induced"
+            f"--as visits: {samples.path} does not say which vertices an instance visited, as samples of this csaw do; "
+            "draw it anew, or take --as drawn or --as induced"
         )
-    every = kind is SourceKind.EVERY  # no source was chosen
-    return np.concatenate([arrays["src" if every else "sources"], arrays["dst"]])
-
-
-def _kind_of(samples: Samples) -> SourceKind | None:
-    return SourcesDigest.parse(str(samples.manifest["request"]["sources"])).kind
-
-
-def _may_be_steps(arrays: dict[str, np.ndarray]) -> bool:
-    """Whether some instance has several sources and one edge at each depth, as walkers that move in turn have."""
-    edges, ends = arrays["counts"].astype(np.int64), np.cumsum(arrays["counts"])
-    place = np.arange(int(edges.sum())) - np.repeat(ends - edges, edges)
-    several = (arrays["source_counts"] > 1) & (edges > 1)
-    other = np.repeat(several, edges) & (place != arrays["depth"])
-    return bool(several.any() and not other.any())
-
-
-def takes_steps(samples: Samples) -> bool:
-    """Whether an instance is a process in time though it is no walk: frontier sampling, whose depths are steps."""
-    return samples.layout == "subgraphs" and samples.manifest["request"]["algorithm"] == "multidimensional"
+    return np.concatenate([arrays["src" if visited == ENDS else "sources"], arrays["dst"]])
 
 
 def drawn(found: Held, network: Network) -> Sampled:

@@ -18,14 +18,16 @@ import numpy as np
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation.distances import KINDS, d_statistic, relative_error
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
-from csaw.engine.analytics.evaluation.sampled import takes_steps, visits_between
+from csaw.engine.analytics.evaluation.sampled import visits_between
 from csaw.engine.analytics.evaluation.tables import Row
 from csaw.engine.analytics.measure import Column, Distribution, Findings, Number
 from csaw.engine.api import registry
 from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.api.rules import ENDS, SOURCES, STEPS
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.samples import Samples
 from csaw.engine.sources.sources import SourcesDigest
+from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError
 
 BATCHES = 100
@@ -88,7 +90,7 @@ class Visits:
 
     def _burn_in(self, given: int | None) -> int:
         """First steps of each walk that are left out."""
-        if not (self.samples.has_walks or takes_steps(self.samples)):
+        if not (self.samples.has_walks or self.samples.manifest.get("visited") == STEPS):
             return 0
         if given is not None:
             return given
@@ -127,7 +129,7 @@ class Visits:
         if not self.estimate:
             return "visits as they are"
         left_out = f", without {self.skipped:,} steps" if self.skipped else ""
-        if self.samples.manifest["request"]["algorithm"] != "random-node" and (self.host.degrees == 0).any():
+        if self.samples.manifest.get("visited") != SOURCES and (self.host.degrees == 0).any():
             left_out += ", of vertices with edges alone"
         ratio, limit, warning = self.mixing(), self.samples.walk_length if self.samples.has_walks else None, ""
         if ratio > MIXED:
@@ -263,7 +265,7 @@ def chances(samples: Samples, host: HostNetwork) -> np.ndarray:
     OptionError where no closed form is known.
     """
     request, law = samples.manifest["request"], law_of(samples)
-    if reason := _obstacle(request, law, host):
+    if reason := _obstacle(samples.manifest, law, host):
         known = ", ".join(name for name in registry.names() if _has_law(registry.find(name)))
         raise OptionError(
             f"--estimate: {samples.path}: how likely {request['algorithm']} visits a vertex {reason}; "
@@ -271,7 +273,7 @@ def chances(samples: Samples, host: HostNetwork) -> np.ndarray:
         )
     if law == "uniform":
         return np.ones(host.vertices)
-    if request["algorithm"] == "random-edge":
+    if samples.manifest.get("visited") == ENDS:
         return host.degrees + _loops(host)
     return _strengths(host) if law == "strength" and request["weighted"] else host.degrees.astype(np.float64)
 
@@ -280,21 +282,23 @@ def _has_law(algorithm: type[Algorithm]) -> bool:
     return bool(vars(algorithm).get("visits"))
 
 
-def _obstacle(request: dict[str, object], law: str, host: HostNetwork) -> str:
+def _obstacle(manifest: Record, law: str, host: HostNetwork) -> str:
     """The reason why nothing is known of the chances; empty if they are known."""
+    request, by_edges = manifest["request"], manifest.get("visited") != SOURCES
     if not law:
         return "has no closed form"
     if request.get("edge_bias") is not None:
         return "has no closed form with --edge-bias"
     if request.get("induced"):
         return "has no closed form with --induced, which keeps each vertex of an instance once"
-    if request.get("target") and request["algorithm"] != "random-node":
+    if not by_edges:
+        is_list = SourcesDigest.parse(str(request["sources"])).kind is SourceKind.LIST
+        return "has no closed form with --sources of a list, which are its vertices" if is_list else ""
+    if request.get("target"):
         return "has no closed form with --target, which ends an instance by what it has visited"
-    if request["algorithm"] == "random-node" and SourcesDigest.parse(str(request["sources"])).kind is SourceKind.LIST:
-        return "has no closed form with --sources of a list, which are its vertices"
-    if host.directed and request["algorithm"] != "random-node":
+    if host.directed:
         return "has no closed form on a directed graph"
-    if law == "degree" and request["weighted"] and request["algorithm"] != "random-edge":
+    if law == "degree" and request["weighted"] and manifest.get("visited") != ENDS:
         return "has no closed form with weights (sample with --unweighted)"
     return ""
 

@@ -241,6 +241,12 @@ def test_inclusion_without_a_closed_form_is_refused(tmp_path):
     plain = sample(store, tmp_path / "t.zarr", "snowball", device="cpu")
     with pytest.raises(OptionError, match="expected induced subgraphs; sample with --induced"):
         inclusion(plain, store)
+    for given, said in (
+        ((str(samples.path), store), "samples: expected open samples"),
+        ((samples, 3), "graph: expected"),
+    ):
+        with pytest.raises(OptionError, match=said):
+            inclusion(*given)
 
 
 @pytest.mark.parametrize("options", [{"shuffle": True}, {"drop_last": True}, {"disjoint": True}])

@@ -13,6 +13,7 @@ from helpers.run_options import small
 
 import csaw
 from csaw.engine.api import registry
+from csaw.engine.api.rules import VISITED
 from csaw.engine.stores import open_samples
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.write import write_graph
@@ -87,6 +88,11 @@ def test_every_size_of_a_request_is_held_against_the_arrays(store, tmp_path, alg
     for name in ("instances", "group_size"):
         (path / "zarr.json").write_text(whole)
         forged(path, said(lambda request, name=name: request.update({name: request[name] + 1})))
+        assert "request" in failed(path)
+    visited = json.loads(whole)["attributes"]["manifest"].get("visited")
+    for other in {*VISITED} - {visited} if visited else ():
+        (path / "zarr.json").write_text(whole)
+        forged(path, lambda attributes, other=other: attributes["manifest"].update(visited=other))
         assert "request" in failed(path)
     assert [name for name in unseen if (algo, name) not in UNSEEN] == []
 

@@ -34,19 +34,24 @@ def visits(algo, **options):
 
 
 @pytest.mark.parametrize(
-    ("kind", "options"), [(MyEdge, {"neighbor_size": 4, "instances": 50}), (MySnowball, {"depth": 2})]
+    ("kind", "options"),
+    [
+        (MyEdge, {"neighbor_size": 4, "instances": 50}),
+        (MySnowball, {"depth": 2}),
+        (MyNode, {"frontier_size": 4, "instances": 50}),
+        (MyFrontier, {"frontier_size": 5, "walk_length": 5}),
+    ],
 )
 def test_visits_of_an_own_class_are_those_of_the_same_law(kind, options):
     assert visits(kind, **options) == visits(kind.__base__.name(), **options)
 
 
-@pytest.mark.parametrize(
-    ("kind", "options"),
-    [(MyNode, {"frontier_size": 4, "instances": 50}), (MyFrontier, {"frontier_size": 5, "walk_length": 5})],
-)
-def test_visits_that_a_sample_does_not_tell_are_refused(kind, options):
-    with pytest.raises(OptionError, match=r"csaw does not ship .*, and its sample does not say which vertices"):
-        visits(kind, **options)
+@pytest.mark.parametrize("said", [None, "all", 3])
+def test_visits_that_a_sample_does_not_tell_are_refused(tmp_path, said):
+    samples = csaw.sample("karate", tmp_path / "s.zarr", algo="snowball", depth=2)
+    samples.manifest["visited"] = said
+    with pytest.raises(OptionError, match=r"as visits: .*s.zarr does not say which vertices an instance visited"):
+        csaw.evaluate("karate", samples, as_="visits", measures="degree")
 
 
 def test_patterns_and_labels_are_named_once():
