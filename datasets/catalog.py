@@ -6,8 +6,9 @@ and no sizes. RECORDED has what at least two projects that fetched a file on the
 files both are unknown, and check.py compares them with the published counts.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
+from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import meant, shown
 from csaw.partition.errors import UnknownNameError
 
@@ -198,6 +199,11 @@ BY_HAND = (
     ),
     ByHand("Yelp", SAINT, 716_847, 6_977_410, False, "C-SAW"),
 )
+
+
+def listed() -> list[Record]:
+    """All entries as plain data."""
+    return [asdict(entry) | {"url": entry.url} for entry in ENTRIES]
 
 
 def find(name: str) -> Entry | None:

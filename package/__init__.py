@@ -37,7 +37,7 @@ _WHERE = {
     "stream": "commands",
     "verify": "stores",
 }
-_MODULES = ("cli", "datasets", "engine", "partition")
+_MODULES = ("algorithm", "cli", "datasets", "engine", "loader", "measure", "partition")
 __all__ = [
     "CsawError",
     "Evaluation",
@@ -46,6 +46,7 @@ __all__ = [
     "Stream",
     "__version__",
     "algorithms",
+    "datasets",
     "evaluate",
     "export",
     "graph",

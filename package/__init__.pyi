@@ -5,11 +5,14 @@ from typing import Any, Literal, SupportsFloat, SupportsIndex, TypedDict, Unpack
 
 from numpy import datetime64, timedelta64
 
+from csaw import algorithm as algorithm
 from csaw import cli as cli
-from csaw import datasets as datasets
 from csaw import engine as engine
+from csaw import loader as loader
+from csaw import measure as measure
 from csaw.commands import Place, Progress
 from csaw.commands import graph as graph
+from csaw.datasets import DatasetsModule
 from csaw.engine.algorithm import Algorithm
 from csaw.engine.analytics.evaluation.evaluate import Evaluation as Evaluation
 from csaw.engine.api.algorithm import EdgeView
@@ -30,6 +33,7 @@ from csaw.stores import seal as seal
 from csaw.stores import verify as verify
 
 __version__: str
+datasets: DatasetsModule
 partition: PartitionModule
 
 class _Run(TypedDict, total=False):

@@ -81,8 +81,8 @@ def graph(
     - pandas, polars, Arrow: a table with two or three columns, or more whose names say which are the ends, by the rules
       of ``csaw partition``.
     - NumPy: an array of edges [edges, 2], or [edges, 3] with weights.
-    - Python: a list of ``(source, target)`` or ``(source, target, weight)``, or a tuple of columns, ``(sources,
-      targets)``.
+    - Python: a list of ``(source, target)`` or ``(source, target, weight)``; a tuple of columns, ``(sources,
+      targets)``; or a dict of neighbors, ``{0: [1, 2], 1: [2]}`` or ``{0: {1: weight, 2: weight}}``.
 
     Args:
         data: path of a graph store or of a file of edges; the name of a dataset, or a specification such as

@@ -27,14 +27,12 @@ def list_(as_json: bool) -> None:
     Example:
         csaw datasets list
     """
-    from dataclasses import asdict
-
     from csaw.cli.reports.sections import print_table
-    from csaw.datasets.catalog import BY_HAND, ENTRIES
+    from csaw.datasets.catalog import BY_HAND, ENTRIES, listed
     from csaw.partition.base.quoting import format_size
 
     if as_json:
-        console.print_json([asdict(e) | {"url": e.url} for e in ENTRIES])
+        console.print_json(listed())
         return
     rows = [
         (

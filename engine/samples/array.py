@@ -6,11 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from csaw.partition.errors import CsawError
+
 SCATTERED = 64  # rows that are further apart than this are read one by one
 
 
 class Array:
     """An array with the slices of NumPy, of which ranges of rows are brought when they are asked for."""
+
+    SHOWN = 3  # rows in the description
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype) -> None:
         self._shape, self.dtype = shape, dtype
@@ -30,6 +34,19 @@ class Array:
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    def __repr__(self) -> str:
+        """``<int32 [34, 11]: [[0 2 ... 5] ...]>``: the type, the shape, and the first rows where that draws nothing."""
+        shape = ", ".join(f"{size:,}" for size in self.shape)
+        return f"<{self.dtype} [{shape}]{self._preview()}>"
+
+    def _preview(self) -> str:
+        try:
+            first = self[: self.SHOWN]
+        except CsawError:  # of a damaged store, whose error comes when it is read
+            return ""
+        some = np.array2string(first, threshold=8, edgeitems=3, max_line_width=2**30).replace("\n", "")
+        return f": {some[:-1]} ...]" if len(self) > self.SHOWN else f": {some}"
 
     def check(self, index: int) -> None:
         """Compare a file with its checksum, unless this has been done."""

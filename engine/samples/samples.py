@@ -26,6 +26,9 @@ from csaw.partition.base.read_only import frozen
 from csaw.partition.errors import OptionError, StoreError
 
 if TYPE_CHECKING:
+    import networkx
+    import pandas
+    import scipy.sparse
     from zarr import Group
 
     from csaw.partition.graph.store import GraphStore
@@ -57,7 +60,9 @@ READERS = {
 """Readers of the arguments of what opens samples."""
 
 
-# Samples as Python and notebooks show them. Nothing is drawn for it, and no array is read.
+# Samples as Python and notebooks show them. Nothing is drawn for it, and only notebooks read a few walks.
+
+SHOWN_WALKS, SHOWN_STEPS = 3, 12
 
 
 class ShownSamples(OpenedSamples):
@@ -89,6 +94,7 @@ class ShownSamples(OpenedSamples):
             ("vertex ids", self.ids),
             ("graph", graph.get("path", "in memory")),
             *([("drawn", "when they are read")] if self.is_virtual else []),
+            *([("first walks", "; ".join(_first_walks(self)))] if self.has_walks and not self.is_virtual else []),
         ]
         return html_facts(f"csaw samples {near(self.path)}", facts)
 
@@ -97,6 +103,18 @@ def _steps(samples: OpenedSamples) -> str:
     """The steps of walks with a limit, as they were asked for."""
     steps = samples.manifest.get("request", {}).get("parameters", {}).get("walk_length")
     return counted(steps, "step") if samples.layout.has_limit and steps is not None else ""
+
+
+def _first_walks(samples: OpenedSamples) -> list[str]:
+    with suppress(CsawError):  # of a damaged store, whose error comes when it is read
+        arrays = samples.group(0, min(SHOWN_WALKS, samples.instances))
+        steps = samples.layout.edges_of_each(arrays, samples.fill)
+        vertices = samples.layout.visits(arrays, samples.fill, 0)
+        assert vertices is not None  # as of walks always
+        walks = np.split(vertices, np.cumsum(steps + 1)[:-1])
+        shown = [map(str, samples.names(walk[:SHOWN_STEPS]).tolist()) for walk in walks]
+        return [" ".join(some) + " ..." * (walk.size > SHOWN_STEPS) for some, walk in zip(shown, walks, strict=True)]
+    return []
 
 
 def _edges(samples: OpenedSamples) -> int | None:
@@ -402,6 +420,54 @@ class Samples(HopTables, ShownSamples):
             int64 [2, edges]; numbers count entries of ``pyg()["n_id"]``.
         """
         return np.asarray(self.pyg()["edge_index"])
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Return the samples as a table in memory.
+
+        Returns:
+            A ``pandas.DataFrame``. Of walks, a row for each vertex of each walk: ``instance``, ``step`` from 0,
+            ``vertex``, and in time ``time``, that of the edge to the vertex, which the first one lacks. Of other
+            samples, a row for each edge: ``instance``, ``src``, ``dst``, ``depth``, with times, weights and seeds of
+            those that have them; in subgraphs, a vertex without an edge is a row whose ``dst`` is missing.
+
+        Raises:
+            MissingDependencyError: pandas is not installed.
+        """
+        from csaw.engine.samples.other_libraries import to_pandas
+
+        return to_pandas(self)
+
+    def to_networkx(self) -> "networkx.Graph":
+        """Return the sampled vertices and edges of all instances as one graph; ``samples[3:4]`` are those of one.
+
+        A step of a walk along no edge, such as a restart, is an edge as well.
+
+        Returns:
+            A ``networkx.Graph``, of a directed graph a ``networkx.DiGraph``. Its nodes are ids of the input, and its
+            edges have ``count``, how often they were drawn.
+
+        Raises:
+            MissingDependencyError: networkx is not installed.
+        """
+        from csaw.engine.samples.other_libraries import to_networkx
+
+        return to_networkx(self)
+
+    def to_scipy(self) -> "tuple[scipy.sparse.csr_array, np.ndarray]":
+        """Return how often each edge was drawn, in all instances together, as a sparse matrix.
+
+        A step of a walk along no edge, such as a restart, counts as well.
+
+        Returns:
+            A ``scipy.sparse.csr_array``, int64 [n, n], whose entry (i, j) is the number of times that the edge from i
+            to j was drawn, and the ids of the n sampled vertices, [n].
+
+        Raises:
+            MissingDependencyError: SciPy is not installed.
+        """
+        from csaw.engine.samples.other_libraries import to_scipy
+
+        return to_scipy(self)
 
 
 def open_stored(path: str | Path, attributes: Record | None = None) -> Samples:

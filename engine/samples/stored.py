@@ -318,6 +318,9 @@ class BroughtRows(Array):
         super().__init__((source.instances, *like.shape[1:]), like.dtype)
         self.source, self.name = source, name
 
+    def _preview(self) -> str:
+        return ""  # which may have to be drawn
+
     def _range(self, start: int, stop: int) -> np.ndarray:
         return self.source.group(start, stop)[self.name]
 
@@ -331,6 +334,9 @@ class BroughtElements(Array):
     def __init__(self, source: OnDemand, part: str, counts: str, *, is_bounds: bool) -> None:
         super().__init__((), np.dtype(np.int64) if is_bounds else source.first_instance[part].dtype)
         self.source, self.part, self.counts, self.is_bounds = source, part, counts, is_bounds
+
+    def __repr__(self) -> str:
+        return f"<{self.dtype}, counted and read when it is sliced>"
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -22,6 +22,7 @@ from csaw.engine.verify.course import FILES, FINGERPRINT, GRAPH, POWER, checks_o
 from csaw.engine.verify.instance_chances import Repeats, chance_of
 from csaw.engine.verify.targets import Redrawing
 from csaw.partition import Graph, open_graph
+from csaw.partition.base.notebook import html_rows, text_rows
 from csaw.partition.base.parallel import heeding, interruptible, processors
 from csaw.partition.base.stages import course, stage, unseen
 from csaw.partition.errors import OptionError, StoreError
@@ -31,6 +32,7 @@ from csaw.partition.graph.store import GraphStore
 BUDGET = 1_000_000
 DRAWN = 20_000_000  # numbers of a virtual sample that are drawn and checked, about
 LOOKED_AT = 64  # instances of a virtual sample that tell about how many numbers one has
+COLUMNS = ("result", "check", "p-value", "details")
 STATUSES = {"passed": "ok", "failed": "FAIL", "not_tested": "not tested"}
 
 
@@ -67,7 +69,23 @@ class Report:
         statuses = [check.status for check in self.checks]
         return {name: statuses.count(status) for name, status in STATUSES.items()}
 
+    def __str__(self) -> str:
+        return "\n".join([self._heading, *text_rows(COLUMNS, self._rows())])
+
+    def _repr_html_(self) -> str:
+        return html_rows(self._heading, COLUMNS, self._rows())
+
+    @property
+    def _heading(self) -> str:
+        found = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in self.counts.items() if count)
+        return f"{self.path}: {'no fault found' if self.ok else 'not verified'} ({found})"
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        p = ["" if check.p_value is None else f"{check.p_value:.3g}" for check in self.checks]
+        return [(one.status, one.name, value, one.details) for one, value in zip(self.checks, p, strict=True)]
+
     def as_dict(self) -> dict[str, Any]:
+        """Return all checks as plain data, which ``--json`` prints."""
         checks = [asdict(check) | {"status": check.status} for check in self.checks]
         return asdict(self) | {"checks": checks, "counts": self.counts, "ok": self.ok}
 

@@ -12,9 +12,10 @@ pandas, polars, pyarrow           tables with two or three columns, or more whos
 numpy                             an array [edges, 2], or [edges, 3] with weights
 list                              edges: (source, target) or (source, target, weight)
 tuple                             columns: (sources, targets) or (sources, targets, weights)
+dict                              neighbors of each vertex: a list, or a dict with a weight or attributes for each
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -146,7 +147,7 @@ AUTO, NONE = "auto", "none"
 KNOWN = (
     "a store's path, a file of edges, a dataset's name, a graph of networkx or igraph, a matrix of "
     "scipy.sparse, an edge_index or Data of PyTorch Geometric, a table of pandas, polars or Arrow, an array "
-    "[edges, 2] or [edges, 3], a list of edges, or a tuple of columns"
+    "[edges, 2] or [edges, 3], a list of edges, a tuple of columns, or a dict of neighbors"
 )
 
 KNOWN_NAMES = {*SOURCES, *TARGETS, *WEIGHTS}
@@ -396,6 +397,32 @@ def _of_columns(columns: Sequence[ArrayLike], weights: str) -> Edges:
     return Edges("columns", columns[0], columns[1], held)
 
 
+def _of_dict(neighbors: Mapping[Any, Any], weights: str) -> Edges:
+    where, named = "dict of neighbors", "weight" if weights == AUTO else weights
+    if neighbors and all(isinstance(key, str) and plain(key) in KNOWN_NAMES for key in neighbors):
+        raise OptionError(
+            f"graph: expected the neighbors of each vertex, found columns {', '.join(map(str, neighbors))}; "
+            "give a table of pandas, or a tuple (sources, targets)"
+        )
+    number = {vertex: place for place, vertex in enumerate(neighbors)}
+    sources, targets, found = [], [], []
+    for vertex, row in neighbors.items():
+        if isinstance(row, str | bytes) or not isinstance(row, Iterable):
+            raise OptionError(
+                f"{where}: {quoted(vertex)}: expected a list of vertices, or a dict with a weight for each, "
+                f"found {quoted(row)}"
+            )
+        for other in row:
+            held = row[other] if isinstance(row, Mapping) else None
+            sources.append(number[vertex])
+            targets.append(number.setdefault(other, len(number)))
+            found.append(held.get(named) if isinstance(held, Mapping) else held)
+    if weights not in (AUTO, NONE) and not any(isinstance(row, Mapping) for row in neighbors.values()):
+        _only(weights, where, "its lists have no attributes")
+    held = None if weights == NONE else _attribute(found, named, where, asked=weights != AUTO)
+    return Edges(where, sources, targets, held, list(number))
+
+
 def _only(weights: str, where: str, said: str) -> None:
     """OptionError for weights that are named, of an object whose weights have no names."""
     if weights not in (AUTO, NONE):
@@ -411,6 +438,7 @@ READERS: dict[str, Callable[[Foreign, str], Edges]] = {
     "numpy": _of_array,
     "list": _of_list,
     "tuple": _of_columns,
+    "dict": _of_dict,
 }
 """Readers of objects, by the library that its type is from, or by the name of a type of Python itself."""
 TABLES: dict[str, Callable[[Foreign], Table]] = {"pandas": _of_pandas, "polars": _of_polars, "pyarrow": _of_arrow}
