@@ -3,10 +3,12 @@
 So is SIGTERM, which schedulers send before they kill.
 """
 
+import atexit
 import gc
 import os
 import signal
 import sys
+import threading
 from types import FrameType
 
 from csaw.cli.console_streams import CLOSED
@@ -38,6 +40,14 @@ def run() -> None:
     gc.set_threshold(ALLOCATIONS)
     # NumPy's linear algebra, which csaw does without, starts a thread for each processor otherwise.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    try:
+        _run()
+    except SystemExit as end:
+        _leave(end)
+        raise
+
+
+def _run() -> None:
     heard = [number for number, usual in USUAL.items() if signal.getsignal(number) is usual]
     for number in (signal.SIGALRM, *heard):
         signal.signal(number, _interrupted)
@@ -53,6 +63,20 @@ def run() -> None:
         signal.signal(signal.SIGALRM, signal.SIG_IGN)
         for number in heard:  # from here on, there is nothing left to say about an interruption
             signal.signal(number, signal.SIG_DFL)
+
+
+def _leave(end: SystemExit) -> None:
+    """Leave as Python does, but without taking apart what the system frees at once: .08 of 1.7 s, and more on a GPU."""
+    if end.code is not None and not isinstance(end.code, int):
+        return  # a message, which Python prints
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        return  # which Python turns into a status of its own
+    os._exit(end.code or 0)
 
 
 def _open_closed() -> None:

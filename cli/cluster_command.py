@@ -72,7 +72,7 @@ def on_cluster(
     from csaw.engine.cluster.clusters import Cluster
     from csaw.engine.cluster.dask_run import plan_on_cluster, sample_on_cluster
 
-    graph = graph if how["virtual"] else str(resolve(graph, directed=directed))
+    graph = graph if how["virtual"] else str(resolve(graph, directed=directed, memory=wanted.get("memory")))
     if dry_run:
         job, plans = plan_on_cluster(graph, out, algo, cluster=how["cluster"], virtual=how["virtual"], **wanted)
         one_disk = Cluster.of(how["cluster"]).is_local

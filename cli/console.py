@@ -15,13 +15,14 @@ import click
 
 from csaw.partition.base.plain_data import json_value
 from csaw.partition.base.quoting import printable
+from csaw.partition.base.timeline import Timeline, process_start
 
 if TYPE_CHECKING:
     from csaw.partition.base.progress import Progress
 
 Command = TypeVar("Command", bound=Callable[..., object])
 VERBOSE, QUIET = "verbose", "quiet"
-BEGAN = time.monotonic()
+BEGAN = process_start()
 
 
 class CurrentStderr(logging.StreamHandler[TextIO]):
@@ -39,9 +40,42 @@ class CurrentStderr(logging.StreamHandler[TextIO]):
 
 
 def quiet(command: Command) -> Command:
-    """Give a command the option ``--quiet``, for :func:`is_quiet`."""
+    """Give a command the option ``--quiet``, for :func:`is_quiet`, and ``--profile``."""
     said = "Print only errors, and the output that other options ask for."
-    return click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_set, help=said)(command)
+    add = click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_set, help=said)
+    return add(_profile(command))
+
+
+def _profile(command: Command) -> Command:
+    said = "Write a timeline of the command to FILE, a Chrome trace, which ui.perfetto.dev shows."
+    add = click.option(
+        "--profile",
+        type=click.Path(dir_okay=False),
+        metavar="FILE",
+        is_eager=True,
+        expose_value=False,
+        callback=_begin_profile,
+        help=said,
+    )
+    return add(command)
+
+
+def _begin_profile(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
+    if path is None or ctx.resilient_parsing:
+        return
+    try:
+        file = open(path, "x")  # noqa: SIM115 - closed with the command
+    except FileExistsError:
+        raise click.UsageError(f"--profile: {printable(path)} is there already; choose another name") from None
+    timeline = Timeline()
+
+    def end() -> None:
+        timeline.end()
+        with file:
+            timeline.write(file)
+
+    ctx.find_root().call_on_close(end)
+    timeline.begin()
 
 
 def tones(what: str) -> Callable[[Command], Command]:
@@ -88,8 +122,8 @@ def progress(what: str, enabled: bool = True) -> AbstractContextManager["Progres
 
 
 def elapsed() -> float:
-    """Seconds since csaw began."""
-    return time.monotonic() - BEGAN
+    """Seconds since Python was started for csaw."""
+    return time.perf_counter() - BEGAN
 
 
 def print_json(value: object, err: bool = False) -> None:

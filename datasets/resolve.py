@@ -7,6 +7,7 @@ import shlex
 import shutil
 import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,12 +16,8 @@ from csaw.datasets.catalog import ENTRIES, ByHand, Entry, by_hand, find
 from csaw.partition.base import cache
 from csaw.partition.base.cache import remove_folder
 from csaw.partition.base.python_names import kept
-from csaw.partition.base.quoting import meant, shown
+from csaw.partition.base.quoting import meant, parse_size, shown
 from csaw.partition.errors import CsawError, FormatError, OptionError, StoreError
-
-if TYPE_CHECKING:
-    from csaw.partition import GraphStore
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from csaw.partition import GraphStore
@@ -30,7 +27,9 @@ log = logging.getLogger("csaw")
 READING = 3  # version of how text becomes a graph: stores in the cache of another one are not used
 
 
-def resolve(graph: str, cache_dir: str | Path | None = None, directed: bool | None = None) -> str | Path:
+def resolve(
+    graph: str, cache_dir: str | Path | None = None, directed: bool | None = None, memory: object = None
+) -> str | Path:
     """The path of the graph store for ``graph``. Text files and datasets are first partitioned into the cache.
 
     Args:
@@ -38,6 +37,8 @@ def resolve(graph: str, cache_dir: str | Path | None = None, directed: bool | No
         cache_dir: the cache in place of csaw's own (default: None).
         directed: whether an edge of a file or a dataset has one direction; None: as the header or the dataset says,
             otherwise True. The cache keeps a store of its own for each.
+        memory: what making a store of a file or a dataset may use, bytes or text such as ``4GiB``, at least
+            16 MiB; None: as ``csaw partition``.
 
     Returns:
         The path.
@@ -51,9 +52,10 @@ def resolve(graph: str, cache_dir: str | Path | None = None, directed: bool | No
         if directed is not None:
             raise of_store(graph, directed)
         return kept(graph)
-    folder = _folder(cache_dir)
+    folder, limit = _folder(cache_dir), _limit(memory)
     if found is not None:
-        return cached(folder, _key(graph, found) + _said(directed), graph, lambda out: _ingest(graph, out, directed))
+        key = _key(graph, found) + _said(directed)
+        return cached(folder, key, graph, lambda out: _ingest(graph, out, directed, limit))
     if _is_made(graph):
         return _generated(folder, graph, directed)
     entry = find(graph)
@@ -67,9 +69,18 @@ def resolve(graph: str, cache_dir: str | Path | None = None, directed: bool | No
         folder,
         entry.url + _said(other_way),
         entry.name,
-        lambda out: _fetched(entry, folder, out, other_way),
+        lambda out: _fetched(entry, folder, out, other_way, limit),
         lambda store: difference_of(entry, store, other_way),
     )
+
+
+def _limit(memory: object) -> int | None:
+    """Bytes that an ingest may use. What is no limit is refused by the command that it was given to."""
+    from csaw.partition.ingestion.ingest_options import LEAST_MEMORY
+
+    with suppress(OptionError):
+        return None if memory is None else max(LEAST_MEMORY, parse_size(str(memory)))
+    return None
 
 
 def of_store(graph: object, directed: bool) -> OptionError:
@@ -218,15 +229,15 @@ def _ingest(
     path: str | Path,
     out: Path,
     directed: bool | None = None,
+    memory: int | None = None,
     time_column: int | None = None,
     time_format: str = "numbers",
 ) -> "GraphStore":
     from csaw.partition import IngestOptions, ingest
 
+    asked = IngestOptions(directed=directed, memory=memory, time_column=time_column, time_format=time_format)
     try:
-        store = ingest(
-            str(path), out, IngestOptions(directed=directed, time_column=time_column, time_format=time_format)
-        )
+        store = ingest(str(path), out, asked)
     except (FormatError, OptionError) as error:
         raise type(error)(f"{error}{_where_to_say_so(path, str(error))}") from error
     for warning in store.report["warnings"]:
@@ -239,7 +250,7 @@ def _where_to_say_so(path: str | Path, said: str) -> str:
     return f"; csaw partition {shlex.quote(str(path))} graph.zarr takes that option" if " --" in said else ""
 
 
-def _fetched(entry: Entry, folder: Path, out: Path, directed: bool | None) -> None:
+def _fetched(entry: Entry, folder: Path, out: Path, directed: bool | None, memory: int | None) -> None:
     """Fetch a dataset and make it the store ``out``. ``directed``: where its edges are read in another way than they
     are published.
 
@@ -249,7 +260,7 @@ def _fetched(entry: Entry, folder: Path, out: Path, directed: bool | None) -> No
 
     file, said = fetch(entry, folder, replace=True)
     log.info("%s", said)
-    if difference := disagreement(entry, _made(entry, file, out, directed), directed):
+    if difference := disagreement(entry, _made(entry, file, out, directed, memory), directed):
         remove_folder(out)
         file.unlink()
         raise StoreError(
@@ -258,18 +269,18 @@ def _fetched(entry: Entry, folder: Path, out: Path, directed: bool | None) -> No
         )
 
 
-def _made(entry: Entry, file: Path, out: Path, directed: bool | None) -> "GraphStore":
+def _made(entry: Entry, file: Path, out: Path, directed: bool | None, memory: int | None) -> "GraphStore":
     """The store ``out`` of a dataset's file; one in an archive is unpacked beside it first."""
     directed = entry.directed if directed is None else directed
     if not entry.member:
-        return _ingest(file, out, directed, entry.time_column, entry.time_format)
+        return _ingest(file, out, directed, memory, entry.time_column, entry.time_format)
     from csaw.datasets.check import unpacked
 
     with tempfile.TemporaryDirectory(dir=out.parent) as folder:
         text = Path(folder, entry.member)
         with unpacked(file, entry) as source, open(text, "wb") as target:
             shutil.copyfileobj(source, target)
-        return _ingest(text, out, directed)
+        return _ingest(text, out, directed, memory)
 
 
 def _fault(entry: Entry | ByHand, path: Path, folder: Path) -> str:

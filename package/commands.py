@@ -211,7 +211,7 @@ def sample(
         raise OptionError("virtual: it stores a request, which is written at once; give it without resume")
     else:
         check_place(Path(out), resume=resume, overwrite=overwrite)
-    job = prepare(to_sample(graph, directed), algo, measure=True, **options)
+    job = prepare(to_sample(graph, directed, options.get("memory")), algo, measure=True, **options)
     own, how = algo if job.plan.request.code else None, {"resume": resume, "overwrite": overwrite}
     samples = _drawn(job, own, out, progress, virtual=virtual, **how)
     if directed is None and not virtual:
@@ -267,7 +267,8 @@ def stream(
         OptionError: ``rank`` or ``world`` is out of range, and as of :func:`sample`.
         CsawError: as of :func:`sample`.
     """
-    made = stream_store(to_sample(graph, directed), algo, on_device=on_device, rank=rank, world=world, **options)
+    found = to_sample(graph, directed, options.get("memory"))
+    made = stream_store(found, algo, on_device=on_device, rank=rank, world=world, **options)
     made.remedy = remedy_of(graph) if directed is None else ""
     return made
 

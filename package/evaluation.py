@@ -74,7 +74,7 @@ def evaluate(
             f"samples: expected open samples or paths of sample stores, one or a list, found {quoted(samples)}"
         )
     given = [one if isinstance(one, Samples) else Path(arguments.named("samples", one)) for one in several]
-    found = opened(graph, directed)
+    found = opened(graph, directed, options.get("memory"))
     name = os.fspath(graph) if isinstance(graph, str | os.PathLike) else ""
     if callable(progress):
         return replace(evaluate_windows(found, given, progress=progress, **options), named=name)

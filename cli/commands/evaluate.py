@@ -145,7 +145,7 @@ def evaluate(
     names = _to_save(save, overwrite, wanted)
     run = partial(_runner(cluster, dry_run), algo=algo)
     if dry_run:
-        planned = plan(resolve(graph, directed=directed), **dict(given(wanted)))
+        planned = plan(resolve(graph, directed=directed, memory=wanted["memory"]), **dict(given(wanted)))
         console.print_json(planned) if as_json else print_plan(planned)
         return
     found = _measured(run, graph, directed, samples, wanted)
@@ -174,7 +174,7 @@ def _measured(
     from csaw.partition.base.progress import steps
 
     with steps("measuring", enabled=not console.is_quiet()) as progress:
-        store = resolve(graph, directed=directed)
+        store = resolve(graph, directed=directed, memory=wanted["memory"])
         try:
             return replace(run(store, samples, progress=progress, **dict(given(wanted))), named=graph)
         except KeyboardInterrupt as error:
@@ -205,7 +205,7 @@ def _write_list(graph: str, what: str | None, out: str | None, wanted: Options) 
         )
     console.check_folder(out, "--out")
     with console.progress("listing", enabled=not own["as_json"]) as shown:
-        store, overwrite = resolve(graph, directed=own["directed"]), own["overwrite"]
+        store, overwrite = resolve(graph, directed=own["directed"], memory=wanted["memory"]), own["overwrite"]
         summary = write_list(store, what, out, overwrite=overwrite, begin=entries_on(shown), **dict(given(wanted)))
     console.print_json(summary) if own["as_json"] else console.say(of_list(summary))
 

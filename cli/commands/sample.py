@@ -248,7 +248,7 @@ def _job(graph: str, directed: bool | None, algo: str, wanted: Options, measure:
     from csaw.datasets.resolve import resolve
     from csaw.engine.runs.job import prepare
 
-    return prepare(resolve(graph, directed=directed), algo, measure=measure, **wanted)
+    return prepare(resolve(graph, directed=directed, memory=wanted.get("memory")), algo, measure=measure, **wanted)
 
 
 def _virtual_job(virtual_from: str, moved_to: str | None, wanted: Options) -> "Job":

@@ -51,7 +51,9 @@ def report_run(results: Facts, place: str, as_json: bool, as_undirected: str = "
     if console.is_verbose():
         from csaw.cli.reports.run import run_sections, worker_sections
 
-        print_report([*run_sections(results, place), *worker_sections(results)])
+        whole = console.elapsed()
+        beside = {"outside_seconds": whole - results.get("run_seconds", 0.0), "command_seconds": whole}
+        print_report([*run_sections({**results, **beside}, place), *worker_sections(results)])
         console.say(" ")
     *said, following = of_sample(results, place)
     console.say(*said, warning, following)

@@ -182,6 +182,8 @@ SPEED = (
     Line("sealing_seconds", "sealing the store", seconds),
     Line("run_seconds", "whole run", seconds),
     Line("seps_run", "rate of the whole run", rate),
+    Line("outside_seconds", "before and after the run", seconds),
+    Line("command_seconds", "whole command", seconds),
     Line("kernel_seconds", "in kernels of a streamed graph", seconds),
     Line("kernel_deviation", "deviation of work between multiprocessors", share),
 )

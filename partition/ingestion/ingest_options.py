@@ -43,6 +43,7 @@ def known(how: GraphOptions) -> GraphOptions:
 # How an edge list or a table is read.
 
 MOST_THREADS = 4096
+LEAST_MEMORY = 16 << 20
 POLICIES = {"keep": KEEP, "first": FIRST, "error": KEEP, "sum": SUM}
 CHOICES = {
     "format": ("auto", "edges", "matrix-market", "metis", "adjacency"),
@@ -175,7 +176,7 @@ class IngestOptions:
         ):
             if is_said and self.time_column is None:
                 raise OptionError(f"{name}: expected --time-column beside it, found none")
-        if self.memory is not None and self.memory < 16 << 20:
+        if self.memory is not None and self.memory < LEAST_MEMORY:
             raise BudgetError(f"--memory: expected at least 16MiB, found {self.memory:,} bytes")
 
     @property

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import csaw
+from csaw.cli.commands.sample import sample as sample_command
 from csaw.cli.main import cli, main
 from csaw.datasets import catalog, download
 from csaw.datasets import resolve as module
@@ -18,7 +20,7 @@ from csaw.datasets.generate import generate
 from csaw.datasets.resolve import resolve
 from csaw.partition import open_graph
 from csaw.partition.arrays.loader import AGAIN
-from csaw.partition.errors import CsawError
+from csaw.partition.errors import CsawError, OptionError
 
 
 def stores(cache):
@@ -285,3 +287,35 @@ def test_a_name_in_place_of_a_file_of_edges_is_refused_with_the_way_to_the_graph
     assert said in str(CliRunner().invoke(cli, ["partition", name, "g.zarr"]).exception)
     (tmp_path / name).write_text("1 2\n2 3\n")
     assert CliRunner().invoke(cli, ["partition", name, "g.zarr"]).exit_code == 0
+
+
+@pytest.mark.parametrize("call", ["command", "sample", "stream", "evaluate"])
+def test_making_a_store_of_a_file_keeps_to_the_memory_that_the_command_may_use(tmp_path, monkeypatch, call):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "g.txt").write_text("0 1\n1 2\n2 0\n")
+    asked, ingest = [], csaw.partition.ingest
+
+    def noted(source, out, options):
+        asked.append(options.memory)
+        return ingest(source, out, options)
+
+    monkeypatch.setattr(csaw.partition, "ingest", noted, raising=False)
+    path = str(tmp_path / "g.txt")
+    if call == "command":
+        done = CliRunner().invoke(sample_command, [path, str(tmp_path / "s.zarr"), "--memory", "300MiB"])
+        assert done.exit_code == 0, done.output
+    elif call == "sample":
+        csaw.sample(path, algo="deepwalk", memory="300MiB")
+    elif call == "stream":
+        csaw.stream(path, "deepwalk", memory=300 << 20).close()
+    else:
+        csaw.evaluate(path, measures="degree", memory="300MiB")
+    assert asked == [300 << 20]
+
+
+def test_a_little_memory_is_enough_for_a_small_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "g.txt").write_text("0 1\n1 2\n2 0\n")
+    assert csaw.sample(str(tmp_path / "g.txt"), algo="deepwalk", memory="4MiB").instances == 3
+    with pytest.raises(OptionError, match="memory: expected"):
+        csaw.sample(str(tmp_path / "g.txt"), algo="deepwalk", memory="much")

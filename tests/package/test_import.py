@@ -117,6 +117,7 @@ def test_the_options_of_partition_are_those_of_the_command():
         "out",
         "progress",
         "json",
+        "profile",
         "quiet",
         "verbose",
         "cluster",
