@@ -198,12 +198,17 @@ class Asked:
             return None
         if kind is SourceKind.EVERY:  # all vertices, which are not listed, but those that were drawn are
             assert isinstance(a, Traversal)
-            return int(a.sizes()[0]) if a.draws_from == "vertices" and a.ends_induced else 0
+            return int(a.sizes()[0]) if a.draws_from == "vertices" and self.ends_induced else 0
         return self.digest.width
+
+    @property
+    def ends_induced(self) -> bool:
+        """Whether an instance ends as an induced subgraph, by its algorithm or because the request says so."""
+        return self.induced or self.algorithm.ends_induced
 
     def _depths(self) -> float:
         """Depths at which edges are drawn; one where an instance ends as an induced subgraph."""
-        return 1 if self.induced or self.algorithm.ends_induced else most_hops(self.algorithm)
+        return 1 if self.ends_induced else most_hops(self.algorithm)
 
     def add(self, arrays: Arrays) -> None:
         """Count the instances of a group that have more, or another number, than was asked for."""

@@ -156,6 +156,7 @@ class Subject:
         request = samples.manifest["request"]
         self.samples, self.store, self.graph, self.algorithm, self.budget = samples, store, graph, algorithm, budget
         self.induced = bool(request.get("induced", False))
+        self.ends_induced = self.induced or algorithm.ends_induced
         self.weighted = bool(request.get("weighted", False))
         self.view = GraphView(graph, self.weighted)
         self.degree = np.diff(self.view.indptr)

@@ -29,7 +29,7 @@ class Met:
 
     def __init__(self, subject: Subject) -> None:
         self.subject, a = subject, subject.algorithm
-        self.drawn = isinstance(a, Traversal) and (a.induced or a.draws_from == "vertices" and a.ends_induced)
+        self.drawn = isinstance(a, Traversal) and (a.induced or a.draws_from == "vertices" and subject.ends_induced)
         """Whether the sources are all vertices."""
         self.as_edges = subject.sources is SourceKind.EVERY and isinstance(a, Traversal) and a.draws_from == "edges"
         anywhere = isinstance(a, Traversal) and (a.draws_from == "vertices" or subject.sources is SourceKind.CLUSTERS)

@@ -214,7 +214,7 @@ def _parts(subject: Subject) -> Callable[[Arrays], Iterator[float]] | None:
     a, request = subject.algorithm, subject.samples.manifest["request"]
     if request.get("target"):
         return None
-    if subject.induced or a.ends_induced:
+    if subject.ends_induced:
         return lambda arrays: iter(())  # of which the sources alone tell
     if isinstance(a, Walk):
         lawful = type(a).law is not Walk.law or (type(a).update is Walk.update and type(a).dead_end is Walk.dead_end)
@@ -258,7 +258,7 @@ def _sources(subject: Subject) -> Callable[[Arrays], float]:
         count = subject.asked.count or 1
         empty = count > 1 and (np.bincount(subject.store.read_clusters(), minlength=count) == 0).any()
         return lambda arrays: 1.0 if empty else one_of(count, width)  # empty ones leave no trace
-    if kind is SourceKind.EVERY and a.ends_induced and subject.traversal.draws_from == "vertices":
+    if kind is SourceKind.EVERY and subject.ends_induced and subject.traversal.draws_from == "vertices":
         weights = source_weights(subject)
         if weights is not None and weights.sum() > 0.0:
             shares = np.maximum(weights / weights.sum(), 1e-300)

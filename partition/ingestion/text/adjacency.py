@@ -10,6 +10,7 @@ from csaw.partition.ingestion.text.shape import ADJACENCY, Shape
 SUFFIX = re.compile(r"\.adjlist(\.\w+)?$")
 NETWORKX = re.compile(rb"#[^\n]*\n# GMT \w{3} \w{3} ")  # above lists that networkx writes
 MARKS = re.compile(rb"[:;\"()\[\]{}<>]|[-=~]{2}|\xe2[\x86\x87\x9f]")
+SEPARATORS = re.compile(rb"[,;]")  # beside blanks
 BRACES = re.compile(rb"[,;{}\"]")  # which networkx does not write there
 
 
@@ -20,7 +21,7 @@ def adjacency_of(head: Head, lines: list[Line], shape: Shape, options: IngestOpt
     texts = [line.text for line in lines]
     colon = all(map(_has_colon, texts))
     named = SUFFIX.search(head.name) or NETWORKX.match(head.text)
-    words = [text.replace(b":", b" " * colon or b":").replace(b",", b" ").split() for text in texts]
+    words = [SEPARATORS.sub(b" ", text.replace(b":", b" " * colon or b":")).split() for text in texts]
     lists = named and not any(map(BRACES.search, texts)) and max(map(len, words)) > 1
     if options.format == "auto" and not colon and not lists:
         return False
@@ -29,7 +30,7 @@ def adjacency_of(head: Head, lines: list[Line], shape: Shape, options: IngestOpt
     integers = all(INTEGER.fullmatch(cell) for row in words for cell in row)
     shape.format, shape.colon, shape.before = ADJACENCY, colon, 1
     shape.strings = options.ids == "string" or (options.ids == "auto" and not integers)
-    shape.separator = BLANK if shape.strings and not any(b"," in text for text in texts) else None
+    shape.separator = BLANK if shape.strings and not any(map(SEPARATORS.search, texts)) else None
     return True
 
 

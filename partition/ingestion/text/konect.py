@@ -5,7 +5,7 @@ import re
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.cells import Head
-from csaw.partition.ingestion.text.shape import Shape
+from csaw.partition.ingestion.text.shape import EDGES, Shape
 
 FIRST = re.compile(
     rb"\s*%\s*(sym|asym|bip)\s+(unweighted|positive|posweighted|weighted|signed|multisigned|multiweighted|"
@@ -16,23 +16,25 @@ FIRST = re.compile(
 def see_konect(head: Head, shape: Shape, options: IngestOptions) -> None:
     """Add the direction that KONECT says, and what the ids of targets are raised by.
 
-    FormatError where both sides of a bipartite graph have the same numbers and nothing keeps them apart.
+    FormatError where both sides of a bipartite graph have the same numbers and nothing keeps them apart: the number of
+    vertices on the side of the sources is added to each target.
     """
     shape.offset = options.target_offset or 0
     if shape.offset and shape.strings:
         raise OptionError(f"{head.name}: --target-offset: expected ids that are integers, found words")
-    found = FIRST.match(head.text) if options.format == "auto" else None
+    found = FIRST.match(head.text) if options.format in ("auto", EDGES) else None
     if found is None:
         return
     shape.says_direction, shape.undirected = True, found[1] != b"asym"
     if found[1] != b"bip" or options.target_offset is not None:
         return
-    if found[4] is None or shape.strings:
+    sides = (shape.read.source, shape.read.target)
+    if found[4] is None or shape.strings or sides not in ((0, 1), (1, 0)):
         raise FormatError(
             f"{head.name}:1: '% bip' says that sources and targets are both numbered from 1; pass --target-offset N, "
             "at least the largest source, to add N to each target, or 0 where equal numbers are one vertex"
         )
-    shape.offset = int(found[4])
+    shape.offset = shape.most_sources = int(found[4] if sides == (0, 1) else found[5])
     shape.warnings.append(
         f"'% bip' says that sources and targets are both numbered from 1: {shape.offset} is added to each target, so "
         f"that target 1 is vertex {shape.offset + 1}; --target-offset says another number, 0 adds none"

@@ -207,8 +207,17 @@ class NumberRows:
             self._note_ids(parsed.src, parsed.dst, parsed.bounds)
         src, dst, bounds = parsed.src, parsed.dst, parsed.bounds
         if self.shape.offset:
+            self._check_sources(src)
             src, dst, bounds = src.astype(np.int64), raised(dst, self.shape.offset), None
         return Piece(src, dst, ((parsed.weights,) * self.weighted) + parsed.further, bounds)
+
+    def _check_sources(self, src: np.ndarray) -> None:
+        most, largest = self.shape.most_sources, int(src.max(initial=0))
+        if most and largest > most:
+            raise FormatError(
+                f"{self.path}: the second line says that there are {most:,} sources, and one is {largest:,}; pass "
+                "--target-offset N, at least the largest source, to add N to each target"
+            )
 
     def _note_ids(self, src: np.ndarray, dst: np.ndarray, bounds: Bounds) -> None:
         """Note the first edge of the file, and the largest id behind it: they tell whether it is a row of counts."""

@@ -48,6 +48,11 @@ class Arrow(NamedTuple):
     def blanked(self, block: bytes) -> bytes:
         return block.replace(self.mark, self.fill * len(self.mark))
 
+    def is_apart(self, line: bytes) -> bool:
+        """Whether blanks or digits stand on both sides of the mark, which then is in no vertex."""
+        mark = re.escape(self.mark)
+        return re.search(rb"(\s" + mark + rb"\s|\d" + mark + rb"\d)", line) is not None
+
 
 class Type(NamedTuple):
     """A column that says of each edge whether it has a direction, as Gephi's: ``word`` in all rows."""

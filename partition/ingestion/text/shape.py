@@ -39,6 +39,7 @@ class Shape:
     checks: "tuple[RowCheck, ...]" = ()
     first: tuple[int, int, int] | None = None  # the first row, if it is three numbers
     offset: int = 0  # is added to the ids of targets
+    most_sources: int = 0  # the largest source that may be there, if the file says how many there are
     colon: bool = False  # of lists: behind the vertex
     before: int = 1  # of lists: numbers before the neighbors of a line
     weighted_lists: bool = False

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 from csaw.partition.errors import FormatError, OptionError
@@ -30,7 +31,7 @@ from csaw.partition.ingestion.text.foreign import (
 )
 from csaw.partition.ingestion.text.konect import see_konect
 from csaw.partition.ingestion.text.matrix_market import MatrixMarket, matrix_market
-from csaw.partition.ingestion.text.row_checks import HeaderAgain, arrow_between
+from csaw.partition.ingestion.text.row_checks import Arrow, HeaderAgain, arrow_between
 from csaw.partition.ingestion.text.shape import ADJACENCY, MATRIX_MARKET, METIS, Shape
 
 # Describing rows of edges by the first of them: their header, columns, and type of ids.
@@ -256,22 +257,30 @@ def _see_comments(head: Head, shape: Shape) -> None:
 
 def _of_rows(head: Head, lines: list[Line], comment: bytes, shape: Shape, options: IngestOptions) -> None:
     """Add what rows of edges are like to ``shape``."""
-    is_open = (
-        options.format == "auto" and not shape.is_own
-    )  # csaw's own export has rows of edges, whatever ids look like
-    arrow = arrow_between(head.name, lines) if is_open else None
-    if is_open:
-        if arrow:
-            shape.checks = (arrow,)
-            lines = [line._replace(text=arrow.blanked(line.text)) for line in lines]
-            if arrow.undirected:
-                shape.undirected = shape.says_direction = True
-        else:
-            refuse_foreign_rows(head, lines, options.wishes)
+    # csaw's own export has rows of edges, whatever ids look like
+    arrow = None if shape.is_own else _arrow(head.name, lines, options)
+    if arrow:
+        shape.checks = (arrow,)
+        lines = [line._replace(text=arrow.blanked(line.text)) for line in lines]
+        if arrow.undirected:
+            shape.undirected = shape.says_direction = True
+    elif options.format == "auto" and not shape.is_own:
+        refuse_foreign_rows(head, lines, options.wishes)
     if (layout := laid_out(head.name, lines, options)).rows:
         describe(head.name, layout, comment, shape, options)
     if arrow and arrow.turned:
         shape.read = replace(shape.read, source=shape.read.target, target=shape.read.source)
+
+
+def _arrow(name: str, lines: list[Line], options: IngestOptions) -> Arrow | None:
+    """The arrow between the ends; where ``--format edges`` is given, only one that can be in no vertex."""
+    if options.format == "auto":
+        return arrow_between(name, lines)
+    with suppress(FormatError):
+        found = arrow_between(name, lines)
+        if found and all(found.is_apart(line.text) for line in lines):
+            return found
+    return None
 
 
 def _of_matrix(name: str, matrix: MatrixMarket, shape: Shape, options: IngestOptions) -> None:

@@ -7,6 +7,7 @@ from helpers.graphs import random_store
 from helpers.remade import remade
 
 import csaw
+from csaw.engine.algorithm import Traversal
 
 SUBGRAPHS = {
     "snowball": {"depth": 2, "neighbor_size": 2},
@@ -68,3 +69,23 @@ def test_how_often_a_vertex_is_met_twice_is_no_less_than_expected():
         picks = [labels[k] for k in np.argsort(times)[:2]]
         meetings.add(list(zip(labels, biases.tolist(), strict=True)), picks)
     assert abs(meetings.met - meetings.least) < 5 * np.sqrt(meetings.least)  # two picks: the bound is exact
+
+
+class FromTheGraph(Traversal):
+    """Vertices by all edges of the graph, which become the sources of an induced subgraph."""
+
+    draws_from = "vertices"
+    sources_from = "every"
+    replace = True
+    visited_once = False
+    collective = True
+
+    def sizes(self):
+        return (3,)
+
+
+@pytest.mark.parametrize("induced", [True, False])
+def test_drawn_vertices_are_sources_where_the_request_asks_for_induced_subgraphs(tmp_path, induced):
+    csaw.sample("karate", tmp_path / "s.zarr", algo=FromTheGraph, instances=20, induced=induced)
+    report = csaw.verify(tmp_path / "s.zarr", algo=FromTheGraph)
+    assert report.ok, str(report)

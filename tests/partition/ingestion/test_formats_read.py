@@ -306,3 +306,34 @@ def test_konect_says_whether_edges_have_a_direction(tmp_path, way, weights):
     graph = (networkx.Graph if way == "sym" else networkx.DiGraph)([(1, 2), (2, 3), (4, 1)])
     assert rows(read(tmp_path, text)) == edges_of(graph)
     assert len(rows(read(tmp_path, text, directed=way == "sym"))) != graph.number_of_edges() * (2 - (way == "asym"))
+
+
+def test_the_sides_of_a_konect_file_stay_apart_whichever_is_the_source(tmp_path):
+    text = "% bip unweighted\n% 3 2 5\n1 1\n2 5\n1 3\n"
+    turned = networkx.Graph([(1, 5 + 1), (5, 5 + 2), (3, 5 + 1)])
+    assert rows(read(tmp_path, text, source_column=2, target_column=1)) == edges_of(turned)
+    as_edges = networkx.Graph([(1, 2 + 1), (2, 2 + 5), (1, 2 + 3)])
+    assert rows(read(tmp_path, text, format="edges")) == edges_of(as_edges)
+    with pytest.raises(CsawError, match="--target-offset N, at least the largest source"):
+        read(tmp_path, "% bip unweighted\n% 2 2 2\n0 1 1\n0 2 2\n", source_column=2, target_column=3)
+
+
+@pytest.mark.parametrize("options", [{}, {"source_column": 2, "target_column": 1}])
+def test_a_source_beyond_the_count_of_a_konect_file_is_an_error(tmp_path, options):
+    text = "% bip unweighted\n% 3 2 2\n1 1\n2 2\n3 3\n"
+    with pytest.raises(CsawError, match="says that there are 2 sources, and one is 3; pass --target-offset N"):
+        read(tmp_path, text, **options)
+    assert read(tmp_path, text, target_offset=3, **options).vertices == 6
+
+
+@pytest.mark.parametrize("text", ["1 -- 2\n3 -- 4\n", "1--2\n3--4\n", "1\t--\t2\n3\t--\t4\n"])
+def test_arrows_between_ends_are_no_vertices_where_rows_of_edges_are_asked_for(tmp_path, text):
+    graph = networkx.Graph([(1, 2), (3, 4)])
+    assert rows(read(tmp_path, text, format="edges")) == edges_of(graph) == rows(read(tmp_path, text))
+
+
+@pytest.mark.parametrize("signs", [";", ",", "; ", " ", "mixed"])
+def test_adjacency_lists_with_any_separator(tmp_path, signs):
+    text = "1;2,3\n2 3\n" if signs == "mixed" else f"1{signs}2{signs}3\n2{signs}3\n"
+    graph = networkx.DiGraph([(1, 2), (1, 3), (2, 3)])
+    assert rows(read(tmp_path, text, format="adjacency")) == edges_of(graph)
