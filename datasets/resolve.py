@@ -52,10 +52,10 @@ def resolve(
         if directed is not None:
             raise of_store(graph, directed)
         return kept(graph)
-    folder, limit = _folder(cache_dir), _limit(memory)
+    folder = _folder(cache_dir)
     if found is not None:
         key = _key(graph, found) + _said(directed)
-        return cached(folder, key, graph, lambda out: _ingest(graph, out, directed, limit))
+        return cached(folder, key, graph, lambda out: _ingest(graph, out, directed, memory))
     if _is_made(graph):
         return _generated(folder, graph, directed)
     entry = find(graph)
@@ -69,7 +69,7 @@ def resolve(
         folder,
         entry.url + _said(other_way),
         entry.name,
-        lambda out: _fetched(entry, folder, out, other_way, limit),
+        lambda out: _fetched(entry, folder, out, other_way, memory),
         lambda store: difference_of(entry, store, other_way),
     )
 
@@ -229,13 +229,13 @@ def _ingest(
     path: str | Path,
     out: Path,
     directed: bool | None = None,
-    memory: int | None = None,
+    memory: object = None,
     time_column: int | None = None,
     time_format: str = "numbers",
 ) -> "GraphStore":
     from csaw.partition import IngestOptions, ingest
 
-    asked = IngestOptions(directed=directed, memory=memory, time_column=time_column, time_format=time_format)
+    asked = IngestOptions(directed=directed, memory=_limit(memory), time_column=time_column, time_format=time_format)
     try:
         store = ingest(str(path), out, asked)
     except (FormatError, OptionError) as error:
@@ -250,7 +250,7 @@ def _where_to_say_so(path: str | Path, said: str) -> str:
     return f"; csaw partition {shlex.quote(str(path))} graph.zarr takes that option" if " --" in said else ""
 
 
-def _fetched(entry: Entry, folder: Path, out: Path, directed: bool | None, memory: int | None) -> None:
+def _fetched(entry: Entry, folder: Path, out: Path, directed: bool | None, memory: object) -> None:
     """Fetch a dataset and make it the store ``out``. ``directed``: where its edges are read in another way than they
     are published.
 
@@ -269,7 +269,7 @@ def _fetched(entry: Entry, folder: Path, out: Path, directed: bool | None, memor
         )
 
 
-def _made(entry: Entry, file: Path, out: Path, directed: bool | None, memory: int | None) -> "GraphStore":
+def _made(entry: Entry, file: Path, out: Path, directed: bool | None, memory: object) -> "GraphStore":
     """The store ``out`` of a dataset's file; one in an archive is unpacked beside it first."""
     directed = entry.directed if directed is None else directed
     if not entry.member:

@@ -59,6 +59,7 @@ def _opened(number: int) -> Device:
 
 def _installed(module: str) -> bool:
     try:
-        return find_spec(module) is not None
+        found = find_spec(module)
+        return found is not None and found.origin is not None  # a folder of that name is no package
     except ModuleNotFoundError:  # its parent package is missing
         return False

@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 
 from csaw.engine.devices import rates as machine
 from csaw.engine.devices.devices import Devices, first_gpu, is_auto, opened, place
+from csaw.engine.plan.costs import GPU_SECONDS, START_SECONDS
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
 CPU = "the CPU"
+NOT_OPENED = "not opened, which would take longer than this run"
 WHERE = {
     Residency.RESIDENT: "in memory",
     Residency.POOLED: "with a share of the graph on each",
@@ -42,10 +44,24 @@ def choose(device: str | object, planned: Planned, measure: bool) -> Choice:
     if not is_auto(device):
         devices = place(device)
         return Choice(devices, _rates(devices, planned, measure))
+    if measure and (here := _at_once(planned)):
+        return here
     first = first_gpu()
     if not first:
         return Choice((), _rates((), planned, measure))
     return _fastest(planned, first, machine.measured(first) if measure else machine.kept(first))
+
+
+def _at_once(planned: Planned) -> Choice | None:
+    """The CPU, where it ends before a GPU would have begun, which takes some tenths of a second to open."""
+    rates = machine.kept()
+    try:
+        plan = planned((), rates)
+    except (BudgetError, OptionError):
+        return None
+    if plan.residency.streams or plan.expected["seconds"] > START_SECONDS + GPU_SECONDS:
+        return None
+    return Choice((), rates, {_name((), plan): plan.expected["seconds"], "a GPU": NOT_OPENED})
 
 
 def _rates(devices: Devices, planned: Planned, measure: bool) -> Rates:

@@ -80,6 +80,14 @@ class Identifiers:
         self._relabel(np.ascontiguousarray(array).reshape(-1), table, out)
         return out.reshape(array.shape)
 
+    def put(self, name: str, array: np.ndarray, out: np.ndarray) -> None:
+        """Put what ``converted`` returns into ``out``, contiguous, of the shape of the array."""
+        table = self.table_of(name)
+        if table is None:
+            out[...] = self._typed(name, array)
+        else:
+            self._relabel(np.ascontiguousarray(array).reshape(-1), table, out.reshape(-1))
+
     def stored(self, name: str, array: np.ndarray) -> Iterator[np.ndarray]:
         """Yield the bytes to write for the array ``name`` of a group, in pieces.
 

@@ -160,8 +160,8 @@ def test_machines_are_measured_only_when_asked_and_where_a_plan_depends_on_it(st
     assert asked == []
     prepare(store, "deepwalk", residency="disk", measure=True, **WALKS)
     assert asked == [0]
-    machine(monkeypatch, LARGE)
-    monkeypatch.setattr(rates, "measured", lambda devices=(): asked.append(len(devices)) or ASSUMED)
+    machine(monkeypatch, LARGE, found=SLOW)
+    monkeypatch.setattr(rates, "measured", lambda devices=(): asked.append(len(devices)) or SLOW)
     prepare(store, "deepwalk", **WALKS)
     prepare(store, "deepwalk", measure=True, device="cuda", **WALKS)
     assert asked == [0]
@@ -176,3 +176,17 @@ def test_a_forest_fire_is_expected_to_take_longer_where_more_burns(store):
     ]
     assert expected[0] * 1.4 < expected[1]
     assert expected[1] * 4 < expected[2]
+
+
+def test_no_gpu_is_opened_where_the_cpu_ends_before_it_would_be(store, monkeypatch):
+    machine(monkeypatch, LARGE)
+    monkeypatch.setattr(device, "open_device", None)
+    plan = prepare(store, "deepwalk", measure=True, **WALKS).plan
+    assert plan.device == "cpu"
+    assert plan.ways["a GPU"] == "not opened, which would take longer than this run"
+    machine(monkeypatch, LARGE, found=SLOW)
+    assert prepare(store, "deepwalk", measure=True, **WALKS).plan.device.startswith("cuda")
+    machine(monkeypatch, LARGE)
+    plan = prepare(store, "deepwalk", **WALKS).plan  # a dry run compares
+    assert len(plan.ways) == 2
+    assert "a GPU" not in plan.ways
