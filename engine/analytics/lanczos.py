@@ -23,6 +23,8 @@ def leading(network: Network, count: int, incoming: Network | None = None) -> tu
     ``incoming``: the rows of the other direction (default: the network's own ``incoming``, if it is directed).
     """
     vertices = network.vertices
+    if vertices == 0:
+        return np.zeros(0), np.zeros(0)
     if incoming is None:
         incoming = network.incoming
     if vertices <= max(DENSE, 2 * count + 1):

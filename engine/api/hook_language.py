@@ -186,7 +186,7 @@ class Portable(ast.NodeTransformer):
     def _makes_integer(self, node: ast.Call, name: str | None) -> bool:
         """Whether a call makes an integer of a number that may be none; ``name``: that of a library's function."""
         function = node.func
-        if len(node.args) != 1 or node.keywords or is_truth(node.args[0]) or isinstance(node.args[0], ast.Constant):
+        if len(node.args) != 1 or node.keywords or is_truth(node.args[0]) or _is_held(node.args[0]):
             return False
         if name is None:
             return isinstance(function, ast.Name) and function.id in ("int", "round") and function.id not in self.scope
@@ -273,6 +273,11 @@ def _has_state(value: object) -> bool:
 def call_of(name: str, *arguments: ast.expr) -> ast.Call:
     """Return the call of the function ``name`` with these arguments."""
     return ast.Call(ast.Name(name, ast.Load()), list(arguments), [])
+
+
+def _is_held(node: ast.expr) -> bool:
+    """Whether an expression is a constant that 64 bits hold as an integer."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and -(2**63) <= node.value < 2**63
 
 
 def _held(call: ast.Call) -> ast.expr:

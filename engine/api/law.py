@@ -18,6 +18,7 @@ from csaw.engine.api.hook_language import Portable, Scope, call_of, read_again, 
 from csaw.engine.api.hook_scope import source_of
 from csaw.engine.api.hooks import VALUES
 from csaw.engine.draws.portable import exponential, logarithm, power
+from csaw.engine.draws.random import LEAST_BIAS
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BiasError, OptionError
 from csaw.partition.graph.parts import Graph
@@ -349,7 +350,7 @@ def edge_biases(
     """(neighbor, bias) of every edge of v, in the order of its row.
 
     ``path``: a walk's vertices so far. ``clock``: of a walk in time, when it took its last edge and its first.
-    BiasError if a bias is negative, NaN or infinite.
+    BiasError if a bias is negative, NaN or infinite, or too near 0.
     """
     edge, biases = Edge(view, v, prev, source, depth, instance, algorithm.vertex_columns.value, path), []
     if clock is not None:
@@ -357,9 +358,10 @@ def edge_biases(
     edge_bias, neighbors_and_weights = plain_hook(algorithm, "edge_bias"), zip(*view.row(v), strict=True)
     for edge._place, (edge.dst, edge.weight) in enumerate(neighbors_and_weights, int(view.indptr[v])):
         bias = float(edge_bias(edge))
-        if not 0.0 <= bias < float("inf"):
+        if not (bias == 0.0 or LEAST_BIAS <= bias < float("inf")):
             raise BiasError(
-                f"the bias of edge {v} -> {edge.dst} (dense ids) is {bias}; a bias must be a finite number, 0 or more"
+                f"the bias of edge {v} -> {edge.dst} (dense ids) is {bias}; a bias must be 0, or a finite number from "
+                f"{LEAST_BIAS} on"
             )
         biases.append((edge.dst, bias))
     return biases

@@ -19,6 +19,7 @@ FRACTION, HALF = np.uint64((1 << 52) - 1), np.uint64(1022 << 52)  # the fraction
 LARGEST_INTEGER_POWER = 64
 LARGEST_ODD = 9007199254740992.0  # float64 has no odd number from here on
 LARGEST_EXPONENT = 709.78271289338397  # of e, from which on float64 has no number
+LEAST_EXPONENT = -745.1332191019412  # below which it has none but 0
 
 
 @njit
@@ -69,7 +70,7 @@ def exponential(x):
     """e^x."""
     if not x < LARGEST_EXPONENT:
         return math.inf if x >= LARGEST_EXPONENT else math.nan
-    if x < -708.0:
+    if x < LEAST_EXPONENT:
         return 0.0
     steps = math.floor(x / LN2_HIGH + 0.5)
     rest = (x - steps * LN2_HIGH) - steps * LN2_LOW

@@ -69,6 +69,16 @@ def fraction_of(high, low):
     return float(uint32(high)) * 2.0**-32 + float(uint32(low >> uint64(11))) * 2.0**-53
 
 
+LEAST_BIAS = 1e-300
+"""The least bias above 0: a time ``neg_log / bias`` of a smaller one may be infinite."""
+
+
+@njit(inline="always")
+def is_bias(bias):
+    """Whether a number can be a bias: 0, or a finite one from LEAST_BIAS on."""
+    return bias == 0.0 or (bias >= LEAST_BIAS and bias < np.inf)
+
+
 @njit
 def neg_log(word):
     """``-log(u)`` for u in (0, 1) from 64 random bits, from + - * / alone: the same bits on every device."""

@@ -296,8 +296,8 @@ class Backend(Specialization, ABC):
 
 
 NO_BIAS = (
-    "is negative, NaN or infinite; a bias must be a finite number, 0 or more; where it divides by a degree, which may "
-    "be 0, take max(e.dst_degree, 1)"
+    "is negative, NaN or infinite, or below 1e-300; a bias must be 0, or a finite number from 1e-300 on; where it divides "
+    "by a degree, which may be 0, take max(e.dst_degree, 1); where an exponential is too small, subtract less in it"
 )
 
 

@@ -259,10 +259,10 @@ class Sources:
     def _instances(self, wanted: int | None, num_walks: int) -> int:
         if wanted is not None and not 1 <= wanted <= LARGEST:
             raise OptionError(f"--instances: expected 1 to {LARGEST}, found {quoted(wanted)}")
+        if self._count == 0 or self.vertices == 0:
+            raise OptionError("--sources: no source to start from; give a vertex of the graph")
         if not self.kind.in_turn:
             return wanted or 1
-        if self._count == 0:
-            raise OptionError("--sources: no source to start from; give a vertex of the graph")
         if self.at_random:
             return wanted or 1
         if self.order is not None:

@@ -135,14 +135,17 @@ def _expected(half: list[float], rest: list[float], picks: int) -> float:
 
     The trapezoid rule converges geometrically there, in steps well below the spread of the last arrival.
     """
-    total, least = sum(half) + sum(rest), min(*half, *rest)
+    largest, least = max(*half, *rest), min(*half, *rest)
+    total = np.log(largest) + np.log(sum(bias / largest for bias in [*half, *rest]))  # its logarithm, which is finite
     step = 0.5 / picks**0.5
-    time = np.exp(np.arange(np.log(1e-9 / total), np.log(30.0 / least), step))
+    time = np.exp(np.arange(np.log(1e-9) - total, np.log(30.0) - np.log(least), step))
     before, marked = np.zeros((picks, time.size)), np.zeros((picks, time.size))  # by the number of other arrivals
     before[0] = 1.0
     for bias, inside in [*((b, True) for b in half), *((b, False) for b in rest)]:
-        absent = np.exp(-bias * time)
-        arrives = before * (bias * time * absent) if inside else 0.0
+        with np.errstate(over="ignore"):
+            passed = np.minimum(bias * time, 700.0)  # after which nothing is absent
+        absent = np.exp(-passed)
+        arrives = before * (passed * absent) if inside else 0.0
         for counted in (before, marked):
             counted[1:] = counted[1:] * absent + counted[:-1] * (1.0 - absent)
             counted[0] *= absent

@@ -19,7 +19,7 @@ from csaw.engine.cpu.kernels.access import away, borrowed, degree, is_loaded, ne
 from csaw.engine.cpu.kernels.constants import SUMS, UNIFORM, vertex_bias
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform, weigh
-from csaw.engine.draws.random import SHIFT, below, neg_log, neg_log_of, philox
+from csaw.engine.draws.random import SHIFT, below, is_bias, neg_log, neg_log_of, philox
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_tools import empty, zeros
 
@@ -34,7 +34,7 @@ def next_event(params, graph, seed, instance, walker, move, now, prev, v, wait, 
     ``pick``; infinity at a dead end.
     """
     rate = float(vertex_bias(params, graph, seed, instance, move, v, prev, v, -1, 1.0))
-    if not (rate >= 0.0) or rate == np.inf:
+    if not is_bias(rate):
         bad[0], bad[1], bad[2] = 1, v, -1
         return np.inf, int64(0)
     row = graph.indptr[v]

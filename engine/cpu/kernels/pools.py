@@ -3,7 +3,6 @@
 See engine/batches/collective.py.
 """
 
-import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import borrowed, neighbor_at, row_of
@@ -11,7 +10,7 @@ from csaw.engine.cpu.kernels.constants import POOLED, vertex_bias
 from csaw.engine.cpu.kernels.traverse import in_pool
 from csaw.engine.cpu.kernels.weigh import accumulate, search
 from csaw.engine.draws.addresses import FRONTIER_DRAWS
-from csaw.engine.draws.random import below_wide, draw64, frontier_word, neg_log, pool_word
+from csaw.engine.draws.random import below_wide, draw64, frontier_word, is_bias, neg_log, pool_word
 from csaw.partition.base.compile import inner, njit
 
 # Selection of the vertices that expand at a depth from pools of vertices that wait (C-SAW, figure 2).
@@ -25,7 +24,7 @@ from csaw.partition.base.compile import inner, njit
 def waiting_bias(params, graph, seed, depth, instance, source, prev, v, bad):
     """The bias of an entry; -1 where it is none, with the vertex in ``bad``."""
     bias = float(vertex_bias(params, graph, seed, instance, depth, source, prev, v, -1, 1.0))
-    if bias >= 0.0 and bias < np.inf:
+    if is_bias(bias):
         return bias
     bad[0], bad[1], bad[2] = 1, v, -1
     return -1.0

@@ -52,7 +52,7 @@ from csaw.engine.cpu.kernels.walk import (
     with_path,
 )
 from csaw.engine.cpu.kernels.weigh import accumulate, inverse_transform
-from csaw.engine.draws.random import SHIFT, below, draw64, fraction_of, philox
+from csaw.engine.draws.random import SHIFT, below, draw64, fraction_of, is_bias, philox
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_tools import empty, full, zeros
 
@@ -199,7 +199,7 @@ def from_whole_row(params, graph, seed, instance, step, source, back, here, row,
         times = float(edge_bias(params, graph, seed, instance, step, source, back, here, dst, 1.0))
         weight = stored_weight(graph, row + i) if WEIGHTED else 1.0
         biases[i] = weight * times
-        if not (biases[i] >= 0.0) or biases[i] == np.inf:
+        if not is_bias(biases[i]):
             bad[0], bad[1], bad[2] = 1, here, dst
             return -1
         accepted += biases[i]

@@ -7,7 +7,7 @@ from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import at_edge, degree, neighbor_at, row_of, stored_weight
 from csaw.engine.cpu.kernels.constants import EDGE_COLUMNS, NEIGHBOR_WEIGHTS, edge_bias
-from csaw.engine.draws.random import below_wide
+from csaw.engine.draws.random import below_wide, is_bias
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_tools import empty
 
@@ -43,7 +43,7 @@ def weigh(params, graph, seed, instance, depth, source, prev, v, row, chosen, co
         weight = stored_weight(graph, position) if NEIGHBOR_WEIGHTS else 1.0
         seen = at_edge(graph, position) if EDGE_COLUMNS else graph
         bias = float(edge_bias(params, seen, seed, instance, depth, source, prev, v, dst, weight))
-        if not (bias >= 0.0) or bias == np.inf:
+        if not is_bias(bias):
             bad[0], bad[1], bad[2] = 1, v, dst
             return -1.0
         biases[i] = bias

@@ -7,6 +7,7 @@ constexpr double LN2_HIGH = 6.93147180369123816490e-01, LN2_LOW = 1.908214929270
 constexpr double LARGEST_INTEGER_POWER = 64.0;
 constexpr double LARGEST_ODD = 9007199254740992.0;  // float64 has no odd number from here on
 constexpr double LARGEST_EXPONENT = 709.78271289338397;  // of e, from which on float64 has no number
+constexpr double LEAST_EXPONENT = -745.1332191019412;  // below which it has none but 0
 
 struct LogParts { double rest, scale; };
 
@@ -37,7 +38,7 @@ extern "C" __device__ double csaw_logarithm(double x)
 extern "C" __device__ double csaw_exponential(double x)
 {
     if (!(x < LARGEST_EXPONENT)) return x >= LARGEST_EXPONENT ? PORTABLE_INFINITY : PORTABLE_INFINITY - PORTABLE_INFINITY;
-    if (x < -708.0) return 0.0;
+    if (x < LEAST_EXPONENT) return 0.0;
     const double steps = floor(x / LN2_HIGH + 0.5), rest = (x - steps * LN2_HIGH) - steps * LN2_LOW;
     double series = 1.0;
     for (int k = 17; k > 0; --k) series = 1.0 + series * rest / k;

@@ -65,6 +65,8 @@ __device__ __forceinline__ u64 below_32(u64 word, u32 bound) { return ((word >> 
 __device__ __forceinline__ double fraction(u64 word) { return (double)(word >> 11) * 0x1p-53; }
 
 // -log(u), u in (0, 1), from + - * / alone.
+#define LEAST_BIAS 1e-300  // above 0: a time neg_log / bias of a smaller one may be infinite
+
 __device__ __forceinline__ double neg_log(u64 word)
 {
     const LogParts parts = log_parts((double)(word >> 12) + 0.5);

@@ -21,7 +21,7 @@ __device__ __forceinline__ double weight_at(i64 position) { return NEIGHBOR_WEIG
 // A bias that cannot be one: the first to say so is reported. A vertex bias has no dst: -1.
 __device__ __forceinline__ bool checked(double bias, i64 src, i64 dst, i64* bad)
 {
-    if (bias >= 0.0 && bias <= 1.7976931348623157e308) return true;
+    if (bias == 0.0 || (bias >= LEAST_BIAS && bias <= 1.7976931348623157e308)) return true;
     if (atomicCAS((u64*)bad, 0ull, 1ull) == 0) { bad[1] = src; bad[2] = dst; }
     return false;
 }

@@ -8,8 +8,8 @@ from csaw.partition.ingestion.text.cells import Head
 from csaw.partition.ingestion.text.shape import EDGES, Shape
 
 FIRST = re.compile(
-    rb"\s*%\s*(sym|asym|bip)\s+(unweighted|positive|posweighted|weighted|signed|multisigned|multiweighted|"
-    rb"multiposweighted|dynamic)\b[^\n]*\n(?:\s*%\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*\n)?"
+    rb"(?i)\s*%\s*(sym|asym|bip)(?:\s+(unweighted|positive|posweighted|weighted|signed|multisigned|multiweighted|"
+    rb"multiposweighted|dynamic)\b[^\n]*|[ \t\r]*)\n(?:\s*%\s*(\d{1,18})\s+(\d{1,18})\s+(\d{1,18})\s*\n)?"
 )
 
 
@@ -25,8 +25,8 @@ def see_konect(head: Head, shape: Shape, options: IngestOptions) -> None:
     found = FIRST.match(head.text) if options.format in ("auto", EDGES) else None
     if found is None:
         return
-    shape.says_direction, shape.undirected = True, found[1] != b"asym"
-    if found[1] != b"bip" or options.target_offset is not None:
+    shape.says_direction, shape.undirected = True, found[1].lower() != b"asym"
+    if found[1].lower() != b"bip" or options.target_offset is not None:
         return
     sides = (shape.read.source, shape.read.target)
     if found[4] is None or shape.strings or sides not in ((0, 1), (1, 0)):

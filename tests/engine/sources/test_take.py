@@ -20,7 +20,7 @@ def counting():
         asked.append(bounds)
         return np.arange(*bounds, **kind)
 
-    return SimpleNamespace(arange=arange, asked=asked)
+    return SimpleNamespace(arange=arange, remainder=np.remainder, asked=asked)
 
 
 WORKS = {

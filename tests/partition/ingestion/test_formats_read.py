@@ -337,3 +337,9 @@ def test_adjacency_lists_with_any_separator(tmp_path, signs):
     text = "1;2,3\n2 3\n" if signs == "mixed" else f"1{signs}2{signs}3\n2{signs}3\n"
     graph = networkx.DiGraph([(1, 2), (1, 3), (2, 3)])
     assert rows(read(tmp_path, text, format="adjacency")) == edges_of(graph)
+
+
+@pytest.mark.parametrize("word", ["% bip", "% Bip", "% BIP unweighted", "%bip ", "% bip posweighted of 2013"])
+def test_konects_first_word_is_enough(tmp_path, word):
+    both = networkx.Graph([(1, 2 + 1), (2, 2 + 3), (1, 2 + 2)])
+    assert rows(read(tmp_path, f"{word}\n% 3 2 3\n1 1\n2 3\n1 2\n")) == edges_of(both)
