@@ -16,7 +16,7 @@ CPU = "the CPU"
 WHERE = {
     Residency.RESIDENT: "in memory",
     Residency.POOLED: "with a share of the graph on each",
-    Residency.STREAMED: "streamed",
+    Residency.HOST: "streamed",
     Residency.DISK: "from disk",
 }
 Planned = Callable[[Devices, Rates], Plan]

@@ -48,6 +48,8 @@ from csaw.partition.base.compile import inner, njit
 BLOCK_BITS = 6  # log2 of the vertices that share an entry of ``near``
 
 
+# The last six members (previous, began, word, path, known, edge) keep this order: ``for_hooks``, ``with_word``,
+# ``with_times`` and ``at_edge`` below cut them off by place. Add other members before ``previous``.
 class GraphArrays(NamedTuple):
     indptr: np.ndarray
     indices: np.ndarray
