@@ -16,9 +16,11 @@ So a sample does not depend on the thread, batch, partition, device or order tha
     coin flip        SIZE_DRAWS + number >> 2, 32 bits each; a flip that falls on its limit is decided by REST_DRAWS +
                      number
     shared draws     the vertex, at the slot of the depth: its low 32 bits, and the others above the 16 bits of the
-                     depth order of edges   ORDER_DRAWS + number of the edge, at the slot of the sources; of instances
-                     that are joined (--target) pool of several  POOL_DRAWS + number >> 1, at the slot of the pool's
-                     first vertex; a number is a try, or beyond all tries a pick
+                     depth
+    order of edges   ORDER_DRAWS + number of the edge, at the slot of the sources; of instances that are joined
+                     (--target)
+    pool of several  POOL_DRAWS + number >> 1, at the slot of the pool's first vertex; a number is a try, or beyond all
+                     tries a pick
 """
 
 import numpy as np

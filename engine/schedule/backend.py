@@ -10,7 +10,8 @@ Selection counts, in the order of TALLY (all but draws for inverse transform wit
     searches    the detector's work: words of a bitmap read, or entries of a list compared (C-SAW, figure 12)
     iterations  candidates, each a search in the CTPS: the turns of C-SAW's selection loop (figure 11, per pick)
     conflicts   bits set while another lane of a warp sets one of the same word: atomics that wait for each other; none
-                on the CPU rebuilt     entries of the CTPS that updated sampling computed again
+                on the CPU
+    rebuilt     entries of the CTPS that updated sampling computed again
 
 All but conflicts, and draws of a streamed graph, are the same on every device, with the same detector.
 """

@@ -90,9 +90,9 @@ def by_degree(store: GraphStore, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def partition_of(store: GraphStore, count: int, partitioner: str, seed: int) -> np.ndarray:
-    """int32 [V]: the partition of each vertex by dense id, of 0 ..
+    """int32 [V]: the partition of each vertex by dense id, from 0 to ``count`` - 1, of which METIS may leave some unused.
 
-    ``count`` - 1, of which METIS may leave some unused. Errors as of ``make_clusters``.
+    Errors as of ``make_clusters``.
     """
     if partitioner != "biased-random":
         return make_clusters(store, count, partitioner, seed)

@@ -185,8 +185,8 @@ def stored_weight(graph, position):
 
 @njit(inline="always")
 def prefetch_edge(graph, position):
-    """Ask for the memory of an edge; an alias entry may lie in two lines (asking for both: 10
-    % faster weighted walks).
+    """Ask for the memory of an edge; an alias entry may lie in two lines (asking for both: 10 % faster
+    weighted walks).
     """
     if TABLE:
         prefetch(graph.table, uint64(3) * uint64(position))
