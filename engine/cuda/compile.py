@@ -177,7 +177,7 @@ def _source(
 
 @cache
 def _texts(files: tuple[str, ...]) -> dict[str, str]:
-    """The files, graph.cuh, and what they include, by path."""
+    """The files, engine/cuda/kernels/graph.cuh, and what they include, by path."""
     waiting, texts = [FOLDER / file for file in ("graph.cuh", *files)], dict[str, str]()
     while waiting:
         file = waiting.pop()

@@ -147,7 +147,7 @@ def builder_of(backend: Specialization) -> Unit:
 
 
 def sparse_pools(backend: Specialization) -> bool:
-    """Whether kernels store the complement of each pool: SPARSE in select.cu."""
+    """Whether kernels store the complement of each pool: SPARSE in engine/cuda/kernels/select.cu."""
     c = backend.constants()
     return bool(
         c.get("POOLED") and c["UNIFORM"] and c["SELECT"] == "uniform" and not (c["INDUCED"] or c["EACH_EDGE_ONCE"])

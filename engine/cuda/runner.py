@@ -35,7 +35,7 @@ from csaw.engine.schedule.specialization import time_rules
 from csaw.partition.base.kernel_time import Stopwatch, compiles
 from csaw.partition.base.stages import LOADING, stage
 
-# Grouping of a hop's parents by the place of their rows in the graph: see transits.cu.
+# Grouping of a hop's parents by the place of their rows in the graph: see engine/cuda/kernels/transits.cu.
 
 TILE = GROUP_TILE * GROUP_BLOCK
 
@@ -139,7 +139,7 @@ def _elapsed(pair: tuple[cupy.cuda.Event, cupy.cuda.Event]) -> float:
 
 # Kernels for one plan, with their graph.
 
-PASSES = 3  # times that a row is read to compute its biases: see weigh.cuh
+PASSES = 3  # times that a row is read to compute its biases: see engine/cuda/kernels/weigh.cuh
 
 
 class CudaRunner(BatchBackend):

@@ -6,7 +6,7 @@
 So a sample does not depend on the thread, batch, partition, device or order that drew it. Draws of one slot:
 
     walk selection   trial number                       (rejection, and exponential biases in time: 0, 1, 2, ...;
-                     different times: see envelopes.py; every other method: 0)
+                     different times: see engine/cpu/kernels/envelopes.py; every other method: 0)
     pick j of k      j + k * trial
     exponential key  position of the edge in its row
     hooks            HOOK_DRAWS + call site of ``random`` in the hook, in a loop + 64 * turn; of a traversal with a

@@ -263,7 +263,7 @@ def layouts_of(shape: Shape) -> tuple[GraphLayout, ...]:
         return (GraphLayout.EVENTS, GraphLayout.CSR) if events_pay(shape) else (GraphLayout.CSR, GraphLayout.EVENTS)
     if not (needs.clock_sums or needs.running_sums):
         return (GraphLayout.CSR,)
-    # Only select.cu, which reads rows, has detectors.
+    # Only engine/cuda/kernels/select.cu, which reads rows, has detectors.
     sums_first = needs.clock_sums or shape.detect is None
     return (GraphLayout.CTPS, GraphLayout.CSR) if sums_first else (GraphLayout.CSR, GraphLayout.CTPS)
 

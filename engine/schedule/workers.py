@@ -195,7 +195,7 @@ class Totals:
     """
 
     edges: int = 0
-    kept_edges: int = 0  # of these, drawn before: see checkpoints.py
+    kept_edges: int = 0  # of these, drawn before: see engine/samples/checkpoints.py
     dead_ends: int = 0
     draws: int = 0
     collisions: int = 0

@@ -1,5 +1,7 @@
-"""The passes of an ingest as tasks on plain data, for processes that share a disk: each reads files and leaves a
-folder, and may be done again anywhere.
+"""The passes of an ingest: the first one as an ingest in one process does it (``Reading``), and all of them as tasks on
+plain data, for processes that share a disk.
+
+Each task reads files and leaves a folder, and may be done again anywhere:
 
 read_run         some files, or a span of one, to a run of rows whose ids count from 0, and the ids that these stand for
 deal_run         a run to the same edges by buckets of rows, with the numbering of the whole graph
@@ -85,9 +87,7 @@ class Reading:
         return np.concatenate([np.empty(0, numbering.dtype), *(numbering.dense(ids) for ids in self.samples)])
 
 
-# An input cut into units, which tasks of an ingest read.
-
-# The passes of an ingest.
+# The input cut into units, and the passes as tasks that read these.
 
 UNIT_BYTES = 64 << 20  # of text in a task, at least
 MOST_RUNS = 256  # about; a task has a file of each open

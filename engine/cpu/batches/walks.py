@@ -88,7 +88,7 @@ TASK_STEPS, TASKS = 1 << 19, 4
 
 
 class Walks(WaitingWalks):
-    """Walkers of instances ``first .. first + len(sources) - 1``; see kernels/walk.py for the state arrays."""
+    """Walkers of instances ``first .. first + len(sources) - 1``; see cpu/kernels/walk.py for the state arrays."""
 
     backend: CpuRunner
     none = -1
@@ -340,7 +340,9 @@ class UnlimitedWalks(Rounds, Walks):
 
 
 class ClockWalks:
-    """Instances ``first ..``, each of [frontier size] walkers that share ``walk_length`` steps; see clocks.py."""
+    """Instances ``first ..``, each of [frontier size] walkers that share ``walk_length`` steps; see
+    cpu/kernels/clocks.py.
+    """
 
     comes_back = True  # an instance may return to a partition that it has left
 

@@ -1,8 +1,8 @@
-"""Reading the graph in a kernel: rows, neighbors, membership. Part of every specialised kernel; see specialize.py.
+"""Reading the graph in a kernel: rows, neighbors, membership. Part of every specialised kernel; see cpu/specialize.py.
 
 indptr        int64 [V + 1]   always whole
-indices       id    [E]       neighbors. On a streamed graph they have address space for single rows (single_rows.py),
-                              and behind them slots for partitions (graph.py)
+indices       id    [E]       neighbors. On a streamed graph they have address space for single rows
+                              (engine/schedule/single_rows.py), and behind them slots for partitions (cpu/graph.py)
 weights       f32   [E]       only where the kernel reads them
 table         id    [3 E]     alias entries {neighbor, its alias, threshold}, in place of indices and weights
 sums          i64   [E]       running sums of a row's biases, if selection searches in them

@@ -56,7 +56,7 @@ from csaw.engine.draws.random import SHIFT, below, draw64, fraction_of, philox
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_tools import empty, full, zeros
 
-# The stages of a trial of a rejection walk, each for the lanes of a group: see rejection.py.
+# The stages of a trial of a rejection walk, each for the lanes of a group.
 #
 # A trial takes 30 ns of arithmetic, and waits for two lines of memory, its candidate's and that of the answer. So
 # stages are loops of their own, which run in vector registers where they can, and have no branches that nothing
@@ -175,9 +175,9 @@ def begin_return(j, graph, here, back, returns, searching, low, width, end, want
 
 # Second-order walks by rejection.
 
-HOPELESS = (
-    2.0**-20
-)  # rows where a smaller share of trials accept are not tried: selection.py and whole_row.cuh have the same
+# Rows where a smaller share of trials accept are not tried: plan/selection.py and cuda/kernels/whole_row.cuh have the
+# same.
+HOPELESS = 2.0**-20
 TRIALS = 64  # trials, and one for each neighbor, before the row is examined, which costs no more than they did
 TRY_ON = -2  # returned instead of a vertex
 LEAST_LANES = 48  # three groups, so that no two of the turns of one fall together
