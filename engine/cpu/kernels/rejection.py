@@ -1,5 +1,8 @@
 """Second-order walks by rejection: propose a neighbor by weight, accept it by bias; see walk.py for the walkers' state.
 
+Because the proposal has the weight in it, hooks get the weight 1.0 here: ``edge_bias`` returns the bias over the weight
+of the edge.
+
 If a row accepts hardly any proposal, because its biases or weights are far apart, the step is drawn from the whole row
 instead. This depends on the row alone, and rejected trials carry no information about the accepted one, so the law is
 the same.
