@@ -48,7 +48,7 @@ def typed(measure: Hooked, params: tuple[float, ...], id_dtype: np.dtype) -> Typ
 
 
 def _unit(measure: Hooked, params: tuple[float, ...], found: "Types", id_dtype: np.dtype) -> Unit:
-    constants: dict[str, int] = {f"HAS_{name.upper()}": measure.has(name) for name in FIELDS}
+    constants: dict[str, int] = {f"HAS_{name.upper()}_HOOK": measure.has(name) for name in FIELDS}
     constants |= {
         "COMBINE": COMBINES.index(measure.combine),
         "REAL": is_real(found.value),
