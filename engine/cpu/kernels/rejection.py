@@ -233,30 +233,30 @@ def walk_by_rejection(todo, first, graph, params, bounds, seed, length, walkers,
 
 @inner
 def trial_lanes():
-    """The state of all lanes: arrays that take_turns names.
+    """The state of all lanes, in the order in which take_turns unpacks it.
 
     Its caller holds them, so that it can use them without reference counts, which it would update at each use.
     """
     return (
-        full(LANES, -1, np.int64),
-        zeros(LANES, np.int64),
-        full(LANES, -1, np.int64),
-        zeros(LANES, np.uint64),
-        zeros(LANES, np.uint64),
-        empty(LANES, np.uint64),
-        zeros(LANES, np.uint64),
-        zeros(LANES, np.uint64),
-        zeros(LANES, np.int64),
-        zeros(LANES, np.uint64),
-        zeros(LANES, np.float64),
-        zeros(LANES, np.int64),
-        zeros(LANES, np.float64),
-        empty(LANES, np.float64),
-        zeros(LANES, np.uint8),
-        empty(LANES, np.int64),
-        full(3, -1, np.int64),
-        zeros(LANES, np.uint64),
-        search_scratch(LANES),
+        full(LANES, -1, np.int64),  # lane: its walker, -1 without one
+        zeros(LANES, np.int64),  # here: where the walker is
+        full(LANES, -1, np.int64),  # back: the vertex before, -1 at the source
+        zeros(LANES, np.uint64),  # instance: the number of the walk
+        zeros(LANES, np.uint64),  # steps: those taken
+        empty(LANES, np.uint64),  # words: 64 random bits of the trial
+        zeros(LANES, np.uint64),  # counts: edges of the row
+        zeros(LANES, np.uint64),  # spots: the place of the proposed edge
+        zeros(LANES, np.int64),  # goal: the candidate, -1 without one
+        zeros(LANES, np.uint64),  # trial: its number
+        zeros(LANES, np.float64),  # coin: of [0, 1), below 0 where any bias is accepted
+        zeros(LANES, np.int64),  # decided: 1 where the trial is decided without a bias
+        zeros(LANES, np.float64),  # returns: the weight of the return edge
+        empty(LANES, np.float64),  # weight: the sum of the row's weights
+        zeros(LANES, np.uint8),  # searching: what for, NOTHING, EDGE, RETURN or RETURNS
+        empty(LANES, np.int64),  # asks: questions that are left for later
+        full(3, -1, np.int64),  # answer: an edge a -> b, and whether it exists
+        zeros(LANES, np.uint64),  # places: of a hash table's line
+        search_scratch(LANES),  # low, width, end and wanted of a search in a row
     )
 
 
