@@ -28,7 +28,6 @@ FILES = {
     BatchKind.CLOCK_WALKS: ("clocks.cu",),
     BatchKind.WHOLE_MINIBATCHES: ("minibatches.cu",),
     BatchKind.MINIBATCHES: ("select.cu",),
-    BatchKind.WHOLE_IN_TIME: ("neighbors_in_time.cu",),
     BatchKind.MINIBATCHES_IN_TIME: ("neighbors_in_time.cu",),
     BatchKind.IN_TIME: ("neighbors_in_time.cu",),
     BatchKind.HOP_TABLES_IN_TIME: ("hops_in_time.cu", "transits.cu"),
