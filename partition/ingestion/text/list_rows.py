@@ -9,17 +9,7 @@ from csaw.partition.base.kernel_tools import mixed
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.text import numbers, plain
 from csaw.partition.ingestion.text.cells import cells, is_blank, row_shown
-from csaw.partition.ingestion.text.numbers import (
-    BAD_WEIGHT,
-    COLUMNS,
-    GOOD,
-    is_space,
-    is_weight,
-    parse_id,
-    parse_weight,
-)
-from csaw.partition.ingestion.text.pieces import Piece, Record
-from csaw.partition.ingestion.text.plain import (
+from csaw.partition.ingestion.text.fast_rows import (
     BIG,
     BLANK,
     COMMENTS,
@@ -30,8 +20,18 @@ from csaw.partition.ingestion.text.plain import (
     ROWS,
     parse_digits,
 )
+from csaw.partition.ingestion.text.numbers import (
+    BAD_WEIGHT,
+    COLUMNS,
+    GOOD,
+    is_space,
+    is_weight,
+    parse_id,
+    parse_weight,
+)
+from csaw.partition.ingestion.text.odd_rows import end_of_line
+from csaw.partition.ingestion.text.pieces import Piece, Record
 from csaw.partition.ingestion.text.shape import ADJACENCY, METIS, Shape
-from csaw.partition.ingestion.text.text import end_of_line
 
 SHORTEST_CELL = 2  # bytes: a digit and what ends it
 EXPECTED = {

@@ -7,8 +7,8 @@ import numpy as np
 from csaw.partition.errors import FormatError
 from csaw.partition.graph.given_arrays import LEAST_DOUBLE, are_weights
 from csaw.partition.ingestion.text.cells import cells, empty_cell, fitted, is_blank, refuse_comma, row_shown
+from csaw.partition.ingestion.text.fast_rows import BLANK, LINES, ROWS
 from csaw.partition.ingestion.text.pieces import Piece, Record
-from csaw.partition.ingestion.text.plain import BLANK, LINES, ROWS
 from csaw.partition.ingestion.text.shape import Shape
 from csaw.partition.ingestion.text.values import not_of_column, value_of, values_of
 from csaw.partition.ingestion.text.word_cells import CutRows, cut_rows
