@@ -264,7 +264,7 @@ def prepare(
         return replace(plan, request=replace(plan.request, weighted=weighted))
 
     def cut(devices: Devices, rates: Rates) -> tuple[GraphStore, Plan]:
-        return _cut(store, partial(planned, devices, rates))
+        return _in_pieces_that_fit(store, partial(planned, devices, rates))
 
     choice = choose(options.device, lambda devices, rates: cut(devices, rates)[1], measure)
     pieces, plan = cut(choice.devices, choice.rates)
@@ -284,7 +284,7 @@ def _with_target(options: RunOptions, parameters: Record, store: GraphStore, alg
     return replace(options, target=target), parameters_for(registry.find(algo), target, parameters)
 
 
-def _cut(store: GraphStore, planned: Callable[[GraphStore], Plan]) -> tuple[GraphStore, Plan]:
+def _in_pieces_that_fit(store: GraphStore, planned: Callable[[GraphStore], Plan]) -> tuple[GraphStore, Plan]:
     """The graph in pieces of a size that suits the memory, and the plan for it.
 
     ``planned`` makes the plan for a store.

@@ -26,7 +26,7 @@ from csaw.partition.graph.csr import SUM, build_buckets, count_buckets, count_de
 from csaw.partition.graph.edge_columns import EdgeColumn
 from csaw.partition.graph.partition_writer import Facts, weights_between
 from csaw.partition.ingestion.ingest_options import POLICIES
-from csaw.partition.ingestion.job import AnyNumbering, Job, Layout, Tally
+from csaw.partition.ingestion.job import AnyNumbering, BucketPlan, IngestJob, Tally
 
 # Files between the passes of an ingest that several processes share: pieces of columns in folders, each of which gets
 # its name when it is whole.
@@ -230,7 +230,9 @@ class Buckets:
     places: Places
     ends: np.ndarray
 
-    def __init__(self, job: Job, layout: Layout, numbering: AnyNumbering, crew: Crew, *, counts: bool = True) -> None:
+    def __init__(
+        self, job: IngestJob, layout: BucketPlan, numbering: AnyNumbering, crew: Crew, *, counts: bool = True
+    ) -> None:
         self.job, self.layout, self.numbering, self.crew, self.counts = job, layout, numbering, crew, counts
         self.cuts, self.weighted = layout.cuts, job.weighted
         self.numbered = job.options.edge_ids or bool(job.edge_columns)  # kernels move numbers, and these say the rest

@@ -26,7 +26,16 @@ from csaw.partition.graph.write import StoreWriter
 from csaw.partition.ingestion.buckets import full_disk_named, read_column, run_folder
 from csaw.partition.ingestion.ids import Numbering, Unchanged, number
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.job import AnyNumbering, Job, Layout, Numbered, Tally, budget_of, crew_of, memory_of
+from csaw.partition.ingestion.job import (
+    AnyNumbering,
+    BucketPlan,
+    IngestJob,
+    Numbered,
+    Tally,
+    budget_of,
+    crew_of,
+    memory_of,
+)
 from csaw.partition.ingestion.passes import (
     IDS,
     MOST_RUNS,
@@ -44,7 +53,7 @@ from csaw.partition.ingestion.passes import (
     units_of,
 )
 from csaw.partition.ingestion.pipeline import Ingest, check_out, name_of, reader
-from csaw.partition.ingestion.text.pieces import FileRows, Record
+from csaw.partition.ingestion.text.pieces import FileRows, ReadRecord
 from csaw.partition.ingestion.text.readers import Progress, Several, files_of, reader_of
 from csaw.partition.ingestion.text.word_cells import Cells
 from csaw.partition.ingestion.word_numbers import StringNumbering
@@ -91,7 +100,7 @@ def ingest_spread(
     crew, budget = crew_of(options), budget_of(options, out.parent)
     with closing(reader(files, options, crew, budget, None)) as rows, crew:
 
-        def begin(job: Job, draft: Draft) -> ByTasks:
+        def begin(job: IngestJob, draft: Draft) -> ByTasks:
             return ByTasks(
                 rows, files, crew, budget, replace(job, options=task_options or options), draft, work, progress
             )
@@ -108,7 +117,7 @@ class ByTasks:
         files: list[str],
         crew: Crew,
         budget: Budget,
-        job: Job,
+        job: IngestJob,
         out: Draft,
         work: Work,
         progress: Progress | None,
@@ -147,7 +156,7 @@ class ByTasks:
                 self.progress(done, total)
         return self._numbered()
 
-    def _add(self, unit: Unit, record: Record) -> None:
+    def _add(self, unit: Unit, record: ReadRecord) -> None:
         """The record of the next unit; at the end of its file, all that can be said of that."""
         if unit.span.begin == 0:
             self.of_file = self.rows.opened(self.files[unit.file]) if isinstance(self.rows, Several) else self.rows
@@ -208,7 +217,7 @@ class ByTasks:
 
     # Dealing and building
 
-    def deal(self, layout: Layout, numbering: AnyNumbering) -> Tally:
+    def deal(self, layout: BucketPlan, numbering: AnyNumbering) -> Tally:
         """Have the runs dealt, and degrees counted."""
         self.layout, self.numbers = layout, [run.number for run in self.runs]
         begins = np.cumsum([0, *(run.rows for run in self.runs[:-1])]).tolist()

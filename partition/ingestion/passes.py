@@ -31,8 +31,8 @@ from csaw.partition.ingestion.buckets import Buckets, RunReader, RunWriter, read
 from csaw.partition.ingestion.id_kernels import rank_by_table
 from csaw.partition.ingestion.ids import Numbering, number
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.job import AnyNumbering, Job, Layout, budget_of, crew_of
-from csaw.partition.ingestion.text.pieces import Piece, Record, Span
+from csaw.partition.ingestion.job import AnyNumbering, BucketPlan, IngestJob, budget_of, crew_of
+from csaw.partition.ingestion.text.pieces import Piece, ReadRecord, Span
 from csaw.partition.ingestion.text.readers import opened, reader_of
 from csaw.partition.ingestion.text.rows import WORD_PIECE_BYTES
 from csaw.partition.ingestion.word_numbers import StringNumbering
@@ -49,7 +49,7 @@ class Reading:
     ``samples`` of the ends that own entries.
     """
 
-    def __init__(self, job: Job, crew: Crew, budget: Budget) -> None:
+    def __init__(self, job: IngestJob, crew: Crew, budget: Budget) -> None:
         self.job, self.crew, self.raw = job, crew, Spool(budget, crew.backlog())
         self.words = StringNumbering() if job.strings else None
         self.low, self.high, self.big = 2**64, -(2**63), False
@@ -159,16 +159,16 @@ class Run:
     high: int = 0
     big: bool = False
     spilled: int = 0
-    records: list[Record] = field(default_factory=list)
+    records: list[ReadRecord] = field(default_factory=list)
     error: CsawError | None = None
 
 
-def read_run(job: Job, number: int, units: Sequence[Unit]) -> Run:
+def read_run(job: IngestJob, number: int, units: Sequence[Unit]) -> Run:
     """Read some units to the run ``number``.
 
     What is wrong with a unit is told, not raised: it may have lines before that others count.
     """
-    budget, records = budget_of(job.options, Path(job.folder)), list[Record]()
+    budget, records = budget_of(job.options, Path(job.folder)), list[ReadRecord]()
     with crew_of(job.options) as crew:
         reading = Reading(job, crew, budget)
         with closing(reading.raw):
@@ -182,7 +182,7 @@ def read_run(job: Job, number: int, units: Sequence[Unit]) -> Run:
         return Run(number, reading.raw.rows, reading.low, reading.high, reading.big, budget.spilled, records)
 
 
-def _rows_of(job: Job, units: Sequence[Unit], crew: Crew, records: list[Record]) -> Iterator[Piece]:
+def _rows_of(job: IngestJob, units: Sequence[Unit], crew: Crew, records: list[ReadRecord]) -> Iterator[Piece]:
     for unit in units:
         with closing(opened(unit.path, job.options, crew, span=unit.span)) as rows:
             yield from rows.read_pieces()
@@ -221,7 +221,7 @@ class Renumbered:
         return out
 
 
-def deal_run(job: Job, layout: Layout, number: int, row: int, piece_rows: int) -> int:
+def deal_run(job: IngestJob, layout: BucketPlan, number: int, row: int, piece_rows: int) -> int:
     """Deal the edges of a run to the buckets, ``piece_rows`` together; return the number of self loops.
 
     The first edge is number ``row`` of the input.
@@ -244,23 +244,23 @@ def deal_run(job: Job, layout: Layout, number: int, row: int, piece_rows: int) -
     return buckets.loops
 
 
-def leaves_alone(job: Job) -> bool:
+def leaves_alone(job: IngestJob) -> bool:
     """Whether a vertex may be left without any edge: where self loops of a directed graph are dropped, a task says
     which vertices it has seen as targets.
     """
     return job.drops_loops and not job.undirected
 
 
-def ends_of(job: Job, number: int) -> np.ndarray:
+def ends_of(job: IngestJob, number: int) -> np.ndarray:
     """Where the buckets of each piece of a dealt run begin: int64 [pieces, buckets + 1]."""
     return np.load(run_folder(job.folder, "dealt", number) / "ends.npy")
 
 
-def _dealt(job: Job, layout: Layout, runs: Sequence[int]) -> RunReader:
+def _dealt(job: IngestJob, layout: BucketPlan, runs: Sequence[int]) -> RunReader:
     return RunReader([run_folder(job.folder, "dealt", run) for run in runs], job.entry(layout.ids))
 
 
-def count_degrees(job: Job, layout: Layout, runs: Sequence[int], number: int, begin: int, end: int) -> None:
+def count_degrees(job: IngestJob, layout: BucketPlan, runs: Sequence[int], number: int, begin: int, end: int) -> None:
     """Count the entries of the rows of the buckets begin .. end - 1, into an array of theirs."""
     first, last = int(layout.cuts[begin]), int(layout.cuts[end])
     degrees = np.zeros(last - first, np.int64)
@@ -273,7 +273,7 @@ def count_degrees(job: Job, layout: Layout, runs: Sequence[int], number: int, be
 
 
 def build_partition(
-    job: Job, layout: Layout, runs: Sequence[int], place: str, first: int, last: int
+    job: IngestJob, layout: BucketPlan, runs: Sequence[int], place: str, first: int, last: int
 ) -> tuple[dict[str, Written], Facts]:
     """Write the partition of the vertices first .. last - 1 to ``place``, a folder of the store; returns what its
     arrays are, and what there is to say of it.

@@ -30,7 +30,7 @@ from csaw.partition.ingestion.text.numbers import (
     parse_weight,
 )
 from csaw.partition.ingestion.text.odd_rows import end_of_line
-from csaw.partition.ingestion.text.pieces import Piece, Record
+from csaw.partition.ingestion.text.pieces import Piece, ReadRecord
 from csaw.partition.ingestion.text.shape import ADJACENCY, METIS, Shape
 
 SHORTEST_CELL = 2  # bytes: a digit and what ends it
@@ -60,7 +60,7 @@ class Lists(NamedTuple):
 class ListRows:
     """Parses blocks of lines, by any thread; in order, it adds to ``said``, the record of TextRows."""
 
-    def __init__(self, path: str, shape: Shape, skip_errors: bool, said: Record, both_ways: bool) -> None:
+    def __init__(self, path: str, shape: Shape, skip_errors: bool, said: ReadRecord, both_ways: bool) -> None:
         self.path, self.shape, self.skip_errors, self.said = path, shape, skip_errors, said
         self.numbered, self.both_ways = shape.format == METIS, both_ways
 

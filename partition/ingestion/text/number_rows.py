@@ -10,7 +10,7 @@ from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.columns import named_ends
 from csaw.partition.ingestion.text import fast_rows, numbers, odd_rows
 from csaw.partition.ingestion.text.cells import WORD, empty_cell, refuse_comma, row_shown
-from csaw.partition.ingestion.text.pieces import Bounds, Piece, Record
+from csaw.partition.ingestion.text.pieces import Bounds, Piece, ReadRecord
 from csaw.partition.ingestion.text.shape import Shape
 from csaw.partition.ingestion.text.values import not_of_column, values_of
 
@@ -80,7 +80,7 @@ class NumberRows:
     In order, it adds to ``said``, the record of TextRows.
     """
 
-    def __init__(self, path: str, shape: Shape, skip_errors: bool, said: Record, room_bytes: int) -> None:
+    def __init__(self, path: str, shape: Shape, skip_errors: bool, said: ReadRecord, room_bytes: int) -> None:
         self.path, self.shape, self.skip_errors, self.said = path, shape, skip_errors, said
         self.room, self.weighted, further = Room(room_bytes), shape.read.weight >= 0, shape.read.further
         self.slots = np.full(max(further, default=-1) + 1, -1)
