@@ -3,7 +3,7 @@ biases, in one.
 
 A bias that returns a product, ``e.weight * e.dst_degree ** -0.5 * (0.5 if e.dst == e.prev else 1)``, is drawn as fast
 as its dynamic factor allows: neighbors are proposed by the static one, from tables, and accepted by the other, as
-node2vec proposes by weight. The static factor takes the place of the weights; see runs/job.py.
+node2vec proposes by weight. The static factor takes the place of the weights; see runs/factored.py.
 """
 
 import ast
