@@ -1,4 +1,7 @@
-"""The exact law of one step in plain Python: slow, obvious, and what every sample is tested against."""
+"""The exact law of one step in plain Python: slow, obvious, and what every sample is tested against.
+
+Two parts: a user's own hooks as plain Python, and the law, which calls them.
+"""
 
 import ast
 import inspect

@@ -23,7 +23,6 @@ from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import CsawError, OptionError
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.write import StoreWriter
-from csaw.partition.ingestion.buckets import full_disk_named, read_column, run_folder
 from csaw.partition.ingestion.ids import Numbering, Unchanged, number
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.job import (
@@ -53,6 +52,7 @@ from csaw.partition.ingestion.passes import (
     units_of,
 )
 from csaw.partition.ingestion.pipeline import Ingest, check_out, name_of, reader
+from csaw.partition.ingestion.run_files import full_disk_named, read_column, run_folder
 from csaw.partition.ingestion.text.pieces import FileRows, ReadRecord
 from csaw.partition.ingestion.text.readers import Progress, Several, files_of, reader_of
 from csaw.partition.ingestion.text.word_cells import Cells

@@ -6,6 +6,8 @@ of the edge.
 If a row accepts hardly any proposal, because its biases or weights are far apart, the step is drawn from the whole row
 instead. This depends on the row alone, and rejected trials carry no information about the accepted one, so the law is
 the same.
+
+The stages of a trial come first, then the whole row, then the walk, whose lanes take turns in these stages.
 """
 
 import numpy as np
