@@ -85,16 +85,16 @@ class Buckets:
     ends: np.ndarray
 
     def __init__(
-        self, job: IngestJob, layout: BucketPlan, numbering: AnyNumbering, crew: Crew, *, counts: bool = True
+        self, job: IngestJob, plan: BucketPlan, numbering: AnyNumbering, crew: Crew, *, counts: bool = True
     ) -> None:
-        self.job, self.layout, self.numbering, self.crew, self.counts = job, layout, numbering, crew, counts
-        self.cuts, self.weighted = layout.cuts, job.weighted
+        self.job, self.plan, self.numbering, self.crew, self.counts = job, plan, numbering, crew, counts
+        self.cuts, self.weighted = plan.cuts, job.weighted
         self.numbered = job.options.edge_ids or bool(job.edge_columns)  # kernels move numbers, and these say the rest
-        self.entries = layout.rows * job.directions
-        self.entry_bytes = sum(dtype.itemsize for dtype in job.entry(layout.ids))
+        self.entries = plan.rows * job.directions
+        self.entry_bytes = sum(dtype.itemsize for dtype in job.entry(plan.ids))
         self.bucket_of = np.repeat(np.arange(self.count, dtype=np.uint16), np.diff(self.cuts))
-        self.degrees = np.zeros(layout.vertices, np.int64)
-        self.reached = np.zeros(layout.vertices, np.bool_)
+        self.degrees = np.zeros(plan.vertices, np.int64)
+        self.reached = np.zeros(plan.vertices, np.bool_)
         self.stripes = np.linspace(0, self.count, min(STRIPES, self.count) + 1).astype(np.int64)
         self.locks = [Lock() for _ in self.stripes[1:]]
         self.room, self.loops = Room(), 0
@@ -142,7 +142,7 @@ class Buckets:
         for (src, dst, *_), numbers in zip(dense, buckets, strict=True):
             loops += count_buckets(src, dst, *how, self.bucket_of, self.reached, counts, *numbers)
         ends = np.concatenate([[0], np.cumsum(counts)])
-        a, b = np.empty((2, ends[-1]), self.layout.ids)
+        a, b = np.empty((2, ends[-1]), self.plan.ids)
         w = np.empty(ends[-1], np.float32) if self.weighted else NO_WEIGHTS
         n = np.empty(ends[-1], np.int64) if self.numbered else NO_NUMBERS
         at = ends[:-1].copy()
@@ -190,7 +190,7 @@ class Buckets:
         sizes = (ends[1:] - ends[:-1]).sum(axis=1)
         indptr = np.empty(int(cuts[-1] - cuts[0]) + 1, np.int64)
         policy, out = POLICIES[self.job.options.policy], self._room(int(sizes.sum()))
-        work = self.layout.vertices, policy, indptr, *out, np.empty(sizes.max(), self.layout.ids)
+        work = self.plan.vertices, policy, indptr, *out, np.empty(sizes.max(), self.plan.ids)
         sorted_here = 2 + self.weighted if self.job.edge_columns else len(self.places[0])
         places = (each[:sorted_here] for each in self.places)
         kept, _, repeats, largest = build_buckets(*places, ends, sizes, cuts, *work, *self._room(int(sizes.max())))
@@ -206,14 +206,14 @@ class Buckets:
     def _room(self, entries: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Memory for targets, weights and numbers of so many entries."""
         return (
-            np.empty(entries, self.layout.ids),
+            np.empty(entries, self.plan.ids),
             np.empty(entries * self.weighted, np.float32),
             np.empty(entries * self.numbered, np.int64),
         )
 
     def _column(self, place: int, ends: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """The values of the entries with these ``numbers`` in the dealt column at ``place``."""
-        values = np.empty((ends[-1] - ends[0]).sum(), self.job.entry(self.layout.ids)[place])
+        values = np.empty((ends[-1] - ends[0]).sum(), self.job.entry(self.plan.ids)[place])
         addresses, handles = (each[place] for each in self.places)
         if not gather_ranges(addresses, handles, ends, values.itemsize, values.view(np.uint8)):
             raise shorter()

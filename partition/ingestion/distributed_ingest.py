@@ -217,15 +217,13 @@ class ByTasks:
 
     # Dealing and building
 
-    def deal(self, layout: BucketPlan, numbering: AnyNumbering) -> Tally:
+    def deal(self, plan: BucketPlan, numbering: AnyNumbering) -> Tally:
         """Have the runs dealt, and degrees counted."""
-        self.layout, self.numbers = layout, [run.number for run in self.runs]
+        self.plan, self.numbers = plan, [run.number for run in self.runs]
         begins = np.cumsum([0, *(run.rows for run in self.runs[:-1])]).tolist()
         piece_rows = max(1, min(DEALT_ROWS, memory_of(self.job.options) // WORK_BYTES))
-        given = [
-            (self.job, layout, run.number, begin, piece_rows) for run, begin in zip(self.runs, begins, strict=True)
-        ]
-        reached, sizes = np.zeros(-(-layout.vertices // 8), np.uint8), np.zeros(layout.cuts.size - 1, np.int64)
+        given = [(self.job, plan, run.number, begin, piece_rows) for run, begin in zip(self.runs, begins, strict=True)]
+        reached, sizes = np.zeros(-(-plan.vertices // 8), np.uint8), np.zeros(plan.cuts.size - 1, np.int64)
         alone, loops = leaves_alone(self.job), 0
         for run, found in zip(self.runs, self.work(deal_run, given), strict=True):
             loops += found
@@ -233,19 +231,19 @@ class ByTasks:
             sizes += np.diff(ends_of(self.job, run.number)).sum(axis=0)
             if alone:
                 reached |= read_column(run_folder(self.job.folder, "dealt", run.number) / "reached", np.uint8)
-        self.budget.spilled += int(sizes.sum()) * sum(dtype.itemsize for dtype in self.job.entry(layout.ids))
+        self.budget.spilled += int(sizes.sum()) * sum(dtype.itemsize for dtype in self.job.entry(plan.ids))
         degrees = self._degrees(np.concatenate([[0], np.cumsum(sizes)]))
         if alone:
-            return Tally(degrees, np.unpackbits(reached, count=layout.vertices).view(np.bool_), loops)
+            return Tally(degrees, np.unpackbits(reached, count=plan.vertices).view(np.bool_), loops)
         # of a directed graph, what has no edge out has one in; of an undirected one, nobody asks
-        return Tally(degrees, np.full(layout.vertices, not self.job.undirected), loops)
+        return Tally(degrees, np.full(plan.vertices, not self.job.undirected), loops)
 
     def _degrees(self, upto: np.ndarray) -> np.ndarray:
         """Have the degrees of all rows counted; ``upto`` [buckets + 1]: entries before each bucket."""
         tasks = min(max(1, int(upto[-1]) // COUNTED_ENTRIES), MOST_RUNS)
         inner = np.searchsorted(upto, np.linspace(0, upto[-1], tasks + 1)[1:-1])
         spans = pairwise(np.unique(np.concatenate([[0], inner, [upto.size - 1]])).tolist())
-        given = [(self.job, self.layout, self.numbers, k, low, high) for k, (low, high) in enumerate(spans)]
+        given = [(self.job, self.plan, self.numbers, k, low, high) for k, (low, high) in enumerate(spans)]
         places = [
             run_folder(self.job.folder, "degrees", k) / "degrees" for k, _ in enumerate(self.work(count_degrees, given))
         ]
@@ -254,7 +252,7 @@ class ByTasks:
     def build(self, cuts: np.ndarray, writer: StoreWriter) -> None:
         """Have the partitions written to their places, and take them over."""
         given = [
-            (self.job, self.layout, self.numbers, str(writer.draft / "partitions" / f"{k:05d}"), first, last)
+            (self.job, self.plan, self.numbers, str(writer.draft / "partitions" / f"{k:05d}"), first, last)
             for k, (first, last) in enumerate(pairwise(cuts.tolist()))
         ]
         for arrays, facts in self.work(build_partition, given):

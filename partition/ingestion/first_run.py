@@ -35,8 +35,8 @@ def deal_edges() -> None:
     job = IngestJob(IngestOptions(), "", "", strings=False, undirected=False, weighted=False)
     with Crew(1, 0) as crew:
         numbering = number(raw, (0, 0), False, "", crew)
-        layout = BucketPlan(np.array([0, 1]), numbering.dtype, 1)
-        buckets.Buckets(job, layout, numbering, crew).deal(raw, dealt, 1)
+        plan = BucketPlan(np.array([0, 1]), numbering.dtype, 1)
+        buckets.Buckets(job, plan, numbering, crew).deal(raw, dealt, 1)
 
 
 def build_rows() -> None:

@@ -222,7 +222,7 @@ class Renumbered:
         return out
 
 
-def deal_run(job: IngestJob, layout: BucketPlan, number: int, row: int, piece_rows: int) -> int:
+def deal_run(job: IngestJob, plan: BucketPlan, number: int, row: int, piece_rows: int) -> int:
     """Deal the edges of a run to the buckets, ``piece_rows`` together; return the number of self loops.
 
     The first edge is number ``row`` of the input.
@@ -236,8 +236,8 @@ def deal_run(job: IngestJob, layout: BucketPlan, number: int, row: int, piece_ro
         RunReader([source], [IDS, IDS, *(column.dtype for column in job.columns)]) as read,
         RunWriter(folder) as dealt,
     ):
-        numbering = Renumbered(read_column(source / "dense", layout.ids), layout.vertices)
-        buckets = Buckets(job, layout, numbering, crew, counts=False)
+        numbering = Renumbered(read_column(source / "dense", plan.ids), plan.vertices)
+        buckets = Buckets(job, plan, numbering, crew, counts=False)
         buckets.deal(read, dealt, piece_rows, row)
         np.save(folder / "ends.npy", buckets.ends)
         if leaves_alone(job):
@@ -257,24 +257,24 @@ def ends_of(job: IngestJob, number: int) -> np.ndarray:
     return np.load(run_folder(job.folder, "dealt", number) / "ends.npy")
 
 
-def _dealt(job: IngestJob, layout: BucketPlan, runs: Sequence[int]) -> RunReader:
-    return RunReader([run_folder(job.folder, "dealt", run) for run in runs], job.entry(layout.ids))
+def _dealt(job: IngestJob, plan: BucketPlan, runs: Sequence[int]) -> RunReader:
+    return RunReader([run_folder(job.folder, "dealt", run) for run in runs], job.entry(plan.ids))
 
 
-def count_degrees(job: IngestJob, layout: BucketPlan, runs: Sequence[int], number: int, begin: int, end: int) -> None:
+def count_degrees(job: IngestJob, plan: BucketPlan, runs: Sequence[int], number: int, begin: int, end: int) -> None:
     """Count the entries of the rows of the buckets begin .. end - 1, into an array of theirs."""
-    first, last = int(layout.cuts[begin]), int(layout.cuts[end])
+    first, last = int(plan.cuts[begin]), int(plan.cuts[end])
     degrees = np.zeros(last - first, np.int64)
     ends = np.concatenate([ends_of(job, run)[:, [begin, end]] for run in runs])
-    with _dealt(job, layout, runs) as dealt:
+    with _dealt(job, plan, runs) as dealt:
         for (sources, *_), (low, high) in zip(dealt.drain(), ends.tolist(), strict=True):
-            count(sources[low:high] - layout.ids.type(first), degrees)
+            count(sources[low:high] - plan.ids.type(first), degrees)
     with whole_folder(run_folder(job.folder, "degrees", number), job.folder) as folder:
         degrees.tofile(folder / "degrees")
 
 
 def build_partition(
-    job: IngestJob, layout: BucketPlan, runs: Sequence[int], place: str, first: int, last: int
+    job: IngestJob, plan: BucketPlan, runs: Sequence[int], place: str, first: int, last: int
 ) -> tuple[dict[str, Written], Facts]:
     """Write the partition of the vertices first .. last - 1 to ``place``, a folder of the store; returns what its
     arrays are, and what there is to say of it.
@@ -282,16 +282,16 @@ def build_partition(
     facts = NO_ROWS
     with (
         crew_of(job.options) as crew,
-        _dealt(job, layout, runs) as dealt,
+        _dealt(job, plan, runs) as dealt,
         whole_folder(Path(place), job.folder) as folder,
     ):
-        buckets = Buckets(job, layout, Renumbered(np.empty(0, layout.ids), layout.vertices), crew)
+        buckets = Buckets(job, plan, Renumbered(np.empty(0, plan.ids), plan.vertices), crew)
         buckets.ends = np.concatenate([ends_of(job, run) for run in runs])
         jobs = crew.backlog()
         writer = PartitionWriter(
             folder,
             Path(place),
-            id_dtype=layout.ids,
+            id_dtype=plan.ids,
             columns=job.kept,
             compression=job.options.compression,
             jobs=jobs,

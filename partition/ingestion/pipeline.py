@@ -167,7 +167,7 @@ class Passes(Protocol):
     def read(self) -> Numbered:
         """Read all rows, and number their ids."""
 
-    def deal(self, layout: BucketPlan, numbering: AnyNumbering) -> Tally:
+    def deal(self, plan: BucketPlan, numbering: AnyNumbering) -> Tally:
         """Deal all edges to the buckets of their rows."""
 
     def build(self, cuts: np.ndarray, writer: StoreWriter) -> None:
@@ -313,10 +313,10 @@ class ByThreads:
             numbering = self.reading.numbering()
         return Numbered(rows, numbering, self.reading.sample(numbering))
 
-    def deal(self, layout: BucketPlan, numbering: AnyNumbering) -> Tally:
+    def deal(self, plan: BucketPlan, numbering: AnyNumbering) -> Tally:
         """Deal the edges from one spool to another."""
-        self.buckets = Buckets(self.job, layout, numbering, self.crew)
-        piece_rows = max(min(PIECE_ROWS, memory_of(self.job.options) // 1024), layout.rows // MOST_PIECES)
+        self.buckets = Buckets(self.job, plan, numbering, self.crew)
+        piece_rows = max(min(PIECE_ROWS, memory_of(self.job.options) // 1024), plan.rows // MOST_PIECES)
         self.buckets.deal(self.reading.raw, self.dealt, piece_rows)
         return self.buckets.tally
 
