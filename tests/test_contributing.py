@@ -2,7 +2,10 @@
 exist.
 """
 
+import ast
 import re
+import tokenize
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -66,6 +69,48 @@ def test_what_source_says_was_measured_is_on_the_page_that_it_names():
     named = [str(file.relative_to(ROOT)) for file in files if page in file.read_text()]
     assert len(named) >= 10
     assert [name for name in named if f"`{name}`" not in (ROOT / page).read_text()] == []
+
+
+FILE_NAME = re.compile(r"(?<![\w./-])(?:\w+/)*\w+\.(?:py|cuh|cu)\b(?! [A-Z]{2})")  # NAME.py TOOL is a command
+FROM = ("", "engine", "partition")  # folders that a path in a comment begins in
+FILES_OF_USERS = {"FILE.py", "my_measures.py", "kernels/FILE.cu"}
+SOURCE = [
+    file
+    for folder in ("cli", "datasets", "engine", "package", "partition")
+    for file in sorted((ROOT / folder).rglob("*"))
+    if file.suffix in (".py", ".pyi", ".cu", ".cuh")
+]
+
+
+def prose_of(file):
+    """The comments and docstrings of a source file."""
+    text = file.read_text()
+    if file.suffix in (".cu", ".cuh"):
+        return "\n".join(re.findall(r"//.*", text))
+    tokens = tokenize.generate_tokens(StringIO(text).readline)
+    comments = [token.string for token in tokens if token.type == tokenize.COMMENT]
+    bodies = [node.value.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Expr) and is_text(node)]
+    return "\n".join([*comments, *bodies])
+
+
+def is_text(node):
+    return isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+@pytest.mark.parametrize("suffix", [".py", ".pyi", ".cu", ".cuh"])
+def test_a_file_that_a_comment_names_is_a_sibling_or_has_its_folder(suffix):
+    def is_found(file, name):
+        if "/" in name:
+            return any((ROOT / folder / name).exists() for folder in FROM)
+        return name != file.name and (file.parent / name).exists()
+
+    wrong = [
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in (file for file in SOURCE if file.suffix == suffix)
+        for name in set(FILE_NAME.findall(prose_of(file))) - FILES_OF_USERS
+        if not is_found(file, name)
+    ]
+    assert wrong == []
 
 
 @pytest.mark.parametrize("identifier", IDENTIFIERS)

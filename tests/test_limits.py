@@ -17,7 +17,7 @@ EXCEPTIONS = {
     "engine/cpu/kernels/traverse.py:select_neighbors": "the ladder of methods, each decided when it is compiled",
     "engine/cpu/kernels/traverse.py:select_by_sums": LOOP,
     "partition/ingestion/text/numbers.py:parse_weight": LOOP,
-    "partition/ingestion/text/text.py:parse_block": LOOP,
+    "partition/ingestion/text/odd_rows.py:parse_block": LOOP,
 }
 FOLDERS = ("cli", "datasets", "engine", "package", "partition")
 

@@ -231,10 +231,10 @@ def plan_sections(graph: str, request: Facts, plan: Facts, units: str | None = N
 
 
 FITS = {
-    "resident": "the graph fits in memory",
-    "pooled": "the graph is spread over the GPUs",
-    "streamed": "the graph is streamed from host memory",
-    "disk": "the graph is streamed from disk",
+    Residency.RESIDENT: "the graph fits in memory",
+    Residency.POOLED: "the graph is spread over the GPUs",
+    Residency.HOST: "the graph is streamed from host memory",
+    Residency.DISK: "the graph is streamed from disk",
 }
 
 

@@ -113,7 +113,7 @@ def search_levels(sources: np.ndarray, entries: int, edges: int, advance: Callab
 
     ``entries``: of the sources' rows. ``advance(entries, rest)`` does a level, whose frontier's rows have ``entries``
     entries where those of vertices that some source has not reached have ``rest``; it returns the 66 numbers of
-    ``settle`` in kernels/reach.py.
+    ``settle`` in engine/analytics/cpu/kernels/reach.py.
     """
     counts, rest = [(np.arange(WORD) < sources.size).astype(np.int64)], edges
     while entries:

@@ -50,7 +50,7 @@ ARGUMENTS = (
     "other",
     "weight",
 )
-COMBINES = ("min", "max", "sum", "or")  # their places are the numbers in cuda/kernels/rounds.cuh
+COMBINES = ("min", "max", "sum", "or")  # their places are the numbers in engine/analytics/cuda/kernels/rounds.cuh
 RULES = {"round": "number", "vertices": "vertices", "nothing": "", "total": "total"}
 OF_EDGE = {
     "src": "src",

@@ -85,7 +85,7 @@ class Spread(NamedTuple):
             raise BudgetError(
                 f"{store.path}: {needed:,} bytes are needed on each of {len(self.ranges)} GPUs, for a share of the "
                 f"rows and for what is kept of {store.vertices:,} vertices, and {memory:,} are allowed; raise "
-                f"--gpu-memory to {needed:,}, name more GPUs, or pass --residency {Residency.STREAMED}"
+                f"--gpu-memory to {needed:,}, name more GPUs, or pass --residency {Residency.HOST}"
             )
 
     def begins(self, offsets: np.ndarray, most: int) -> list[tuple[int, int]]:

@@ -18,7 +18,7 @@ and v.degree, apart from dst, dst_degree and the numbers of edges.
 the vertex i steps back: path(0) is e.src, path(1) is e.prev; -1 before the source. ``e.weight`` is a 64-bit float, 1 in
 an unweighted run. An edge column is a 64-bit integer or a 64-bit float, as its dtype is; the graph store lists its
 columns. ``x / 0`` is infinity or NaN, and of integers ``x // 0`` and ``x % 0`` are 0. ``e.column("pagerank", e.dst)``
-is that vertex's number in a column of data given with ``--columns``; NaN for what is no vertex. See algorithm.py.
+is that vertex's number in a column of data given with ``--columns``; NaN for what is no vertex.
 Where the graph is streamed only edge_bias may ask is_neighbor, of e.prev or e.src: other rows may not be in memory, and
 such a run is refused.
 """
@@ -102,7 +102,7 @@ class LawView(Protocol):
 
 
 # Columns of data of vertices: one number for each vertex, which hooks read as `e.column("name", vertex)`;
-# given_columns.py reads them.
+# engine/sources/given_columns.py reads them.
 #
 # Numbers are 64-bit floats everywhere, so that a bias has the same bits on every device. They lie in memory whole,
 # whatever the residency of the graph.

@@ -20,7 +20,7 @@ PORTABLE = {
     "log": "csaw_logarithm",
     "pow": "csaw_power",
     "power": "csaw_power",
-}  # see portable.py
+}  # see engine/draws/portable.py
 WHOLE = {"floor", "ceil", "trunc"}  # math makes integers of them
 BASES = {"log2": math.log(2.0), "log10": math.log(10.0)}
 EXACT = {

@@ -9,7 +9,7 @@
     e.time             edge_integer(graph, k), edge_real(graph, k)  of an edge column; k is its number among those given
     e.path(i)          path_vertex(graph, depth, i)  of walks
     e.start_time       start_time(graph)             of walks in time, as e.previous_time
-    a ** b             csaw_power(a, b)                  math.exp, math.log     the same on every device: portable.py
+    a ** b             csaw_power(a, b)                  math.exp, math.log     alike on every device: draws/portable.py
 
 Every hook gets the same arguments, ARGUMENTS, so a kernel need not know which of them it reads.
 """

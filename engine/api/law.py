@@ -1,4 +1,7 @@
-"""The exact law of one step in plain Python: slow, obvious, and what every sample is tested against."""
+"""The exact law of one step in plain Python: slow, obvious, and what every sample is tested against.
+
+Two parts: a user's own hooks as plain Python, and the law, which calls them.
+"""
 
 import ast
 import inspect
@@ -27,7 +30,7 @@ from csaw.partition.graph.parts import Graph
 # Python's would end in an error.
 #
 # x / 0      infinity or NaN                      x // 0, x % 0    0 where both are integers, otherwise infinity or NaN
-# x ** y     as csaw_power, see portable.py       math.sqrt(-1)    NaN; exp, log as in portable.py
+# x ** y     as csaw_power, see draws/portable.py       math.sqrt(-1)    NaN; exp, log as in draws/portable.py
 # x / y, and x < y, min(x, y) beside a float      of float64, to which integers beyond 2^53 are rounded
 # x + y, x - y, x * y, -x, abs(x) of integers       modulo 2^64, as integers of 64 bits have it
 

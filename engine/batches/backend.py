@@ -33,7 +33,6 @@ HERE = "csaw.engine.batches"
 ANYWHERE: Mapping[BatchKind, Begin] = {
     BatchKind.CLUSTERS: Late(f"{HERE}.induced", "ClusterSets"),
     BatchKind.MINIBATCHES: Late(f"{HERE}.minibatches", "MiniBatches"),
-    BatchKind.WHOLE_IN_TIME: Late(f"{HERE}.in_time", "MiniBatchesInTime"),
     BatchKind.MINIBATCHES_IN_TIME: Late(f"{HERE}.in_time", "MiniBatchesInTime"),
     BatchKind.IN_TIME: Late(f"{HERE}.in_time", "InTime"),
     BatchKind.SHARED_DRAWS_IN_TIME: Late(f"{HERE}.in_time", "SharedDrawsInTime"),

@@ -16,7 +16,7 @@ from csaw.engine.plan.footprint import LISTED_EDGES
 from csaw.engine.schedule.backend import ALL, Backend
 from csaw.engine.schedule.schedule import crowds
 
-# A batch whose instances are sets of clusters: all of their vertices, before induced.py finds the edges (Chiang et
+# A batch whose instances are sets of clusters: all of their vertices, before ``Induced`` finds the edges (Chiang et
 # al., KDD 2019).
 
 

@@ -89,7 +89,7 @@ class DeviceRmat(GraphStore):
         return [(a << shift, b << shift, int(upto[b] - upto[a])) for a, b in pairwise(cuts)]
 
     def _header(self) -> np.ndarray:
-        """The struct Rmat of rmat.cu, filled for this graph."""
+        """The struct Rmat of engine/bench/kernels/rmat.cu, filled for this graph."""
         rmat = self.rmat
         below = [np.uint64(min(x, 1.0) * 2**32) for x in (rmat.a, rmat.a + rmat.b, rmat.a + rmat.b + rmat.c)]
         return struct(

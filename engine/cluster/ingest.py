@@ -13,7 +13,7 @@ from csaw.engine.cluster.executor import Member, Spread, seat
 from csaw.partition import GraphStore, IngestOptions
 from csaw.partition.base.parallel import processors
 from csaw.partition.ingestion.distributed_ingest import ingest_spread
-from csaw.partition.ingestion.job import Job, memory_of
+from csaw.partition.ingestion.job import IngestJob, memory_of
 
 Result = TypeVar("Result")
 SAFE = "nothing is left under its name; run it again"
@@ -64,7 +64,7 @@ def _of_task(options: IngestOptions, where: Cluster) -> IngestOptions:
     return replace(options, threads=threads, memory=memory)
 
 
-def _by_worker(function: Callable[..., Result], job: Job, *given: object) -> Result:
+def _by_worker(function: Callable[..., Result], job: IngestJob, *given: object) -> Result:
     """Do a task with its share of the worker's memory, unless the user said how much.
 
     The worker divides its memory by the tasks that it does at a time.

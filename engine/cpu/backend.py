@@ -17,7 +17,7 @@ class CpuBackend(CpuSelector):
         **ANYWHERE,
         BatchKind.WALKS: Late(f"{HERE}.walks", "Walks"),
         BatchKind.UNLIMITED_WALKS: Late(f"{HERE}.walks", "UnlimitedWalks"),
-        BatchKind.CLOCK_WALKS: Late(f"{HERE}.walks", "ClockWalks"),
+        BatchKind.CLOCK_WALKS: Late(f"{HERE}.clock_walks", "ClockWalks"),
         BatchKind.WHOLE_MINIBATCHES: Late(f"{HERE}.minibatches", "WholeMiniBatches"),
         BatchKind.WHOLE_IN_TIME: Late(f"{HERE}.minibatches", "WholeMiniBatches"),
         BatchKind.LAYERS: Late(f"{HERE}.layers", "HostLayers"),

@@ -93,7 +93,7 @@ class Places:
     def readable(self, vertices: np.ndarray, loaded: np.ndarray) -> np.ndarray:
         """bool: whether the row of each vertex is in memory, with its partition or alone.
 
-        ``loaded``: as in kernels/access.py.
+        ``loaded``: as in engine/cpu/kernels/access.py.
         """
         here = np.empty(vertices.size, np.uint8)
         flat = np.ascontiguousarray(vertices, np.int64).ravel()

@@ -1,4 +1,8 @@
-"""Kernels specialized for one plan, a graph in host memory, and threads, with which batches on the CPU are drawn."""
+"""Kernels specialized for one plan, a graph in host memory, and threads, with which batches on the CPU are drawn.
+
+``CpuRunner`` has these. After it come its threads for a user's own hooks, its memory that is used again, and
+``CpuSelector``, which selects neighbors for frontiers of traversals.
+"""
 
 import math
 import weakref

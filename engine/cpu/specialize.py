@@ -68,7 +68,7 @@ loading = threading.Lock()
 class Kernels:
     """The functions of the kernel files, as attributes, for these constants and hooks.
 
-    They stand in place of those in constants.py.
+    They stand in place of those in engine/cpu/kernels/constants.py.
 
     A function is loaded, with the functions it calls, when it is first asked for. ``files``: paths of kernel files,
     from those that sample. ``header``: what the file of each function begins with.

@@ -1,4 +1,4 @@
-"""The CUDA backend: a class of batches for each kind."""
+"""The CUDA backend: the selection of neighbors for frontiers of traversals, then a class of batches for each kind."""
 
 from collections.abc import Callable, Mapping
 from functools import cached_property

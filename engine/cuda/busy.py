@@ -14,7 +14,9 @@ MOST_PASSES = 256  # that are kept: half a MiB
 
 
 class Busy:
-    """The clocks of each multiprocessor's warps in the first passes of a run: kernels add them up, see busy.cuh."""
+    """The clocks of each multiprocessor's warps in the first passes of a run: kernels add them up, see
+    cuda/kernels/busy.cuh.
+    """
 
     def __init__(self, kernels: "Kernels") -> None:
         self.processors, self.clocks = kernels.device.processors, kernels.array("BUSY", MOST_PROCESSORS, np.uint64)

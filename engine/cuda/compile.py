@@ -26,7 +26,7 @@ from csaw.partition.base.kernel_time import compiles, finds
 from csaw.partition.errors import DeviceError
 
 FOLDER = Path(__file__).with_name("kernels")
-CONSTANTS: dict[str, int] = {
+OF_RUNS: dict[str, int] = {
     "PIECES": 0,
     "STREAMED": 0,
     "CHECKED": 0,
@@ -66,18 +66,23 @@ CONSTANTS: dict[str, int] = {
     "SELECTS_FRONTIER": 0,
     "COLLISION": 0,
     "DETECT": 0,
+}
+"""Constants of samplers' kernels, with the values of runs that do not say others."""
+OF_MEASURES: dict[str, int] = {
     "EACH": 0,
     "DENSE": 8192,
-    "HAS_START": 0,
-    "HAS_EDGE": 0,
-    "HAS_VERTEX": 0,
-    "HAS_TOTAL": 0,
+    "HAS_START_HOOK": 0,
+    "HAS_EDGE_HOOK": 0,
+    "HAS_VERTEX_HOOK": 0,
+    "HAS_TOTAL_HOOK": 0,
     "COMBINE": 0,
     "REAL": 0,
     "COMBINED_REAL": 0,
     "TOTAL_REAL": 0,
     "SENT": 0,
 }
+"""Constants of measures' kernels."""
+CONSTANTS = OF_RUNS | OF_MEASURES
 INSTALL = (
     "for a driver of CUDA 13: pip install 'cupy-cuda13x<15' 'numba-cuda[cu13]<1'; "
     "for one of CUDA 12: pip install 'cupy-cuda12x<15' 'numba-cuda[cu12]<1'"
@@ -177,7 +182,7 @@ def _source(
 
 @cache
 def _texts(files: tuple[str, ...]) -> dict[str, str]:
-    """The files, graph.cuh, and what they include, by path."""
+    """The files, engine/cuda/kernels/graph.cuh, and what they include, by path."""
     waiting, texts = [FOLDER / file for file in ("graph.cuh", *files)], dict[str, str]()
     while waiting:
         file = waiting.pop()

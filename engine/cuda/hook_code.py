@@ -119,7 +119,8 @@ def plain_body(hook: Hook) -> str | None:
 
 
 def compiled(hook: Hook, params: tuple, signature: Signature, architecture: str) -> bytes:
-    """LTO-IR of a hook, by numba-cuda; what it asks of the graph is declared here and defined in graph.cuh.
+    """LTO-IR of a hook, by numba-cuda; what it asks of the graph is declared here and defined in
+    cuda/kernels/graph.cuh.
 
     A function that C++ calls cannot raise: numba-cuda leaves a block without an end where it would, which NVVM refuses.
     """

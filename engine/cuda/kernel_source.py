@@ -28,7 +28,6 @@ FILES = {
     BatchKind.CLOCK_WALKS: ("clocks.cu",),
     BatchKind.WHOLE_MINIBATCHES: ("minibatches.cu",),
     BatchKind.MINIBATCHES: ("select.cu",),
-    BatchKind.WHOLE_IN_TIME: ("neighbors_in_time.cu",),
     BatchKind.MINIBATCHES_IN_TIME: ("neighbors_in_time.cu",),
     BatchKind.IN_TIME: ("neighbors_in_time.cu",),
     BatchKind.HOP_TABLES_IN_TIME: ("hops_in_time.cu", "transits.cu"),
@@ -147,7 +146,7 @@ def builder_of(backend: Specialization) -> Unit:
 
 
 def sparse_pools(backend: Specialization) -> bool:
-    """Whether kernels store the complement of each pool: SPARSE in select.cu."""
+    """Whether kernels store the complement of each pool: SPARSE in engine/cuda/kernels/select.cu."""
     c = backend.constants()
     return bool(
         c.get("POOLED") and c["UNIFORM"] and c["SELECT"] == "uniform" and not (c["INDUCED"] or c["EACH_EDGE_ONCE"])

@@ -35,7 +35,7 @@ from csaw.engine.schedule.specialization import time_rules
 from csaw.partition.base.kernel_time import Stopwatch, compiles
 from csaw.partition.base.stages import LOADING, stage
 
-# Grouping of a hop's parents by the place of their rows in the graph: see transits.cu.
+# Grouping of a hop's parents by the place of their rows in the graph: see engine/cuda/kernels/transits.cu.
 
 TILE = GROUP_TILE * GROUP_BLOCK
 
@@ -139,7 +139,7 @@ def _elapsed(pair: tuple[cupy.cuda.Event, cupy.cuda.Event]) -> float:
 
 # Kernels for one plan, with their graph.
 
-PASSES = 3  # times that a row is read to compute its biases: see weigh.cuh
+PASSES = 3  # times that a row is read to compute its biases: see engine/cuda/kernels/weigh.cuh
 
 
 class CudaRunner(BatchBackend):
@@ -200,7 +200,7 @@ class CudaRunner(BatchBackend):
 
     def bytes_in_place(self, entries: int, picks: int, edges: float) -> float:
         """Return the cost of reading rows over the bus or from the disk, as in Backend."""
-        if self.plan.residency.from_store:
+        if not self.plan.residency.reads_over_bus:
             each = 2 if self.needs.second_order else 1  # rows that an entry needs
             rates = self.plan.rates
             return rates.disk_cost * each * (entries * rates.row_bytes + edges * self.needs.edge.stored)
@@ -213,7 +213,7 @@ class CudaRunner(BatchBackend):
         return entries * pick + PASSES * edges * (self.store.id_dtype.itemsize + 4)
 
     def bytes_of_picks(self, picks: int) -> float:
-        whole = self.plan.residency.from_store or not self.select.by_edge
+        whole = not (self.plan.residency.reads_over_bus and self.select.by_edge)
         return self.bytes_in_place(picks, picks, picks * self.graph.mean_row if whole else 0)  # type: ignore[union-attr]
 
     def check(self) -> None:

@@ -18,7 +18,7 @@ NOT_OPENED = "not opened, which would take longer than this run"
 WHERE = {
     Residency.RESIDENT: "in memory",
     Residency.POOLED: "with a share of the graph on each",
-    Residency.STREAMED: "streamed",
+    Residency.HOST: "streamed",
     Residency.DISK: "from disk",
 }
 Planned = Callable[[Devices, Rates], Plan]

@@ -6,7 +6,7 @@
 So a sample does not depend on the thread, batch, partition, device or order that drew it. Draws of one slot:
 
     walk selection   trial number                       (rejection, and exponential biases in time: 0, 1, 2, ...;
-                     different times: see envelopes.py; every other method: 0)
+                     different times: see engine/cpu/kernels/envelopes.py; every other method: 0)
     pick j of k      j + k * trial
     exponential key  position of the edge in its row
     hooks            HOOK_DRAWS + call site of ``random`` in the hook, in a loop + 64 * turn; of a traversal with a
@@ -16,9 +16,11 @@ So a sample does not depend on the thread, batch, partition, device or order tha
     coin flip        SIZE_DRAWS + number >> 2, 32 bits each; a flip that falls on its limit is decided by REST_DRAWS +
                      number
     shared draws     the vertex, at the slot of the depth: its low 32 bits, and the others above the 16 bits of the
-                     depth order of edges   ORDER_DRAWS + number of the edge, at the slot of the sources; of instances
-                     that are joined (--target) pool of several  POOL_DRAWS + number >> 1, at the slot of the pool's
-                     first vertex; a number is a try, or beyond all tries a pick
+                     depth
+    order of edges   ORDER_DRAWS + number of the edge, at the slot of the sources; of instances that are joined
+                     (--target)
+    pool of several  POOL_DRAWS + number >> 1, at the slot of the pool's first vertex; a number is a try, or beyond all
+                     tries a pick
 """
 
 import numpy as np

@@ -1,9 +1,8 @@
 """Powers, exponentials and logarithms that are the same to the last bit on every device: C libraries and GPUs each
 round their own way.
 
-Made of + - * / and exact scaling alone; relative error below 1e-13. The twin of cuda/portable.cuh. Hooks get these for
-``**``, ``math.exp``
-and their like: see hooks.py.
+Made of + - * / and exact scaling alone; relative error below 1e-13. The twin of
+engine/cuda/kernels/portable.cuh. Hooks get these for ``**``, ``math.exp`` and their like: see engine/api/hooks.py.
 """
 
 import math

@@ -102,8 +102,8 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
     return BatchKind.POOLS if shape.needs.in_pools else BatchKind.FRONTIERS
 
 
-# Traversals that a block of a GPU takes through all depths alone (trees.cu): which runs can, and the room that each
-# instance takes.
+# Traversals that a block of a GPU takes through all depths alone (cuda/kernels/trees.cu): which runs can, and the room
+# that each instance takes.
 
 TREE_EDGES = 1 << 15  # most edges of an instance that one block draws alone,
 POOL_EDGES = 1 << 12  # and if every pick is compared with all picks before it
@@ -131,7 +131,7 @@ def tree_edges(shape: Shape, memory: MemoryPlan) -> int:
 
 
 def _suits(shape: Shape, memory: MemoryPlan) -> bool:
-    """Whether trees.cu can draw this run's samples, with uniform picks."""
+    """Whether engine/cuda/kernels/trees.cu can draw this run's samples, with uniform picks."""
     a, rule, sizes = shape.traversal, shape.traversal.rule, shape.sizes
     if not isinstance(rule, PerVertex | EdgePool | GraphEdges) or rule.waiting or rule.visits is Visiting.FIRST:
         return False
@@ -140,7 +140,7 @@ def _suits(shape: Shape, memory: MemoryPlan) -> bool:
     if type(a).update is not Traversal.update or a.is_unlimited:
         return False
     if rule.everywhere and memory.residency is Residency.POOLED:
-        return False  # trees.cu searches offsets, and those of pieces have the piece's number in them
+        return False  # cuda/kernels/trees.cu searches offsets, and those of pieces have the piece's number in them
     return 0 < len(sizes) <= MOST_DEPTHS and (rule.coins or min(sizes) >= 0)
 
 

@@ -233,12 +233,12 @@ def _read_text(source: str, params: tuple[float, ...]) -> tuple[Bounds | None, b
     with hooks.TREES:
         tree = ast.parse(source)
     try:
-        returning = Reading(tree, params, returns=True)
+        returning = IntervalReader(tree, params, returns=True)
         back, asks = returning.result(), returning.asks
     except (Unbounded, ArithmeticError, RecursionError):
         return None, True
     try:
-        others = Reading(tree, params, returns=False).result()
+        others = IntervalReader(tree, params, returns=False).result()
     except (Unbounded, ArithmeticError, RecursionError):
         return None, asks
     return _bounds(others, back), asks
@@ -253,7 +253,7 @@ def _bounds(others: Interval, back: Interval) -> Bounds | None:
     return Bounds(low, high, returning, lowest) if lowest >= 0.0 and high < math.inf else None
 
 
-class Reading:
+class IntervalReader:
     """Runs the function ``edge_bias`` of a text. ``returns``: of the edge to the previous vertex, or of all others."""
 
     def __init__(self, tree: ast.Module, params: Sequence[float], returns: bool) -> None:

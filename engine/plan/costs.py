@@ -93,7 +93,7 @@ def loading_seconds(moved: float, graph: int, shape: Shape, residency: Residency
     store fits in what the run leaves of it.
     """
     rates = limits.rates
-    over_bus = moved if residency is Residency.STREAMED else 0.0  # from a disk, the bus is the faster of the two
+    over_bus = moved if residency is Residency.HOST else 0.0  # from a disk, the bus is the faster of the two
     read = moved if residency.from_store else graph
     again = max(read - graph, 0) if stored_bytes(shape.store, shape.needs) <= limits.cache_bytes else 0.0
     made = again / rates.cached_bytes * (1 if shape.on_gpu else MADE)

@@ -3,7 +3,7 @@ biases, in one.
 
 A bias that returns a product, ``e.weight * e.dst_degree ** -0.5 * (0.5 if e.dst == e.prev else 1)``, is drawn as fast
 as its dynamic factor allows: neighbors are proposed by the static one, from tables, and accepted by the other, as
-node2vec proposes by weight. The static factor takes the place of the weights; see runs/job.py.
+node2vec proposes by weight. The static factor takes the place of the weights; see runs/factored.py.
 """
 
 import ast
@@ -17,7 +17,7 @@ from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Walk
 from csaw.engine.api.hook_language import scope_of, stored_names
 from csaw.engine.api.hook_scope import source_of
-from csaw.engine.plan.bias_bounds import MOST, Interval, Reading, Unbounded
+from csaw.engine.plan.bias_bounds import MOST, Interval, IntervalReader, Unbounded
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.selection import bounds, choose_select
 from csaw.partition.errors import OptionError
@@ -169,7 +169,7 @@ def _scale(store: GraphStore, static: Walk, weighted: bool) -> float | None:
     return math.ldexp(1.0, -math.frexp(high)[1]) if 0.0 < low <= high < math.inf and high / low <= SPAN else None
 
 
-class OfStore(Reading):
+class OfStore(IntervalReader):
     """Reads a static factor with the ranges of weights and degrees of a graph."""
 
     def __init__(self, tree: ast.Module, params: tuple[float, ...], store: GraphStore) -> None:

@@ -263,7 +263,7 @@ def layouts_of(shape: Shape) -> tuple[GraphLayout, ...]:
         return (GraphLayout.EVENTS, GraphLayout.CSR) if events_pay(shape) else (GraphLayout.CSR, GraphLayout.EVENTS)
     if not (needs.clock_sums or needs.running_sums):
         return (GraphLayout.CSR,)
-    # Only select.cu, which reads rows, has detectors.
+    # Only engine/cuda/kernels/select.cu, which reads rows, has detectors.
     sums_first = needs.clock_sums or shape.detect is None
     return (GraphLayout.CTPS, GraphLayout.CSR) if sums_first else (GraphLayout.CSR, GraphLayout.CTPS)
 
@@ -299,7 +299,7 @@ def streamed(shape: Shape, devices: tuple[Gpu, ...], limits: Limits, *, lands: b
     parts |= {"table_scratch": build_bytes(shape) * largest, "landing": landing * largest}
     slot = largest * cut.edge
     host = host_budget(limits, in_flight * shape.sample * len(devices))
-    residency = limits.residency or (Residency.STREAMED if _fits(shape, len(devices), host) else Residency.DISK)
+    residency = limits.residency or (Residency.HOST if _fits(shape, len(devices), host) else Residency.DISK)
     if landing and store.edges * cut.edge <= budget:  # all of it is in slots
         return streamed(shape, devices, limits, lands=False)
     in_host = host // max(largest * needs.edge.stored, 1) * residency.from_store  # other partitions than those in slots
@@ -367,7 +367,7 @@ def _cost_in_place(shape: Shape, limits: Limits, residency: Residency, layout: G
     policy = limits.policy
     if not policy.in_place:
         return None
-    if not residency.from_store:
+    if residency.reads_over_bus:
         if layout.has_sums:
             return None  # they are where the GPU has made them
         return costs.read_cost(shape, limits.rates)

@@ -31,7 +31,8 @@ BATCH_BYTES = 256 << 20  # of samples in flight
 IDS_SHARE = 8  # of the memory beside offsets; original ids that take more than one stay on disk
 HASHED_STEPS = 0.1  # of the number of edges: making hash tables takes as long as they save in half of these steps
 NO_PLACE = (1 << 32) - 1  # of an edge in a row: noted where nothing may follow, so rows are shorter
-# Of an edge in the order by time, of one with an envelope, and beside it where time is bounded: see kernels/access.py.
+# Of an edge in the order by time, of one with an envelope, and beside it where time is bounded: see
+# cpu/kernels/access.py.
 EVENT_BYTES, ENVELOPE_BYTES, FAR_BYTES = 16, 32, 4
 SUMMED_EDGES = 0.4  # precompute running sums if the run will evaluate at least this fraction of all edge biases
 

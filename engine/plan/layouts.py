@@ -46,7 +46,7 @@ class GraphLayout(StrEnum):
 
     @property
     def code(self) -> int:
-        """Its number in the kernels, the constant LAYOUT: see graph.cuh."""
+        """Its number in the kernels, the constant LAYOUT: see engine/cuda/kernels/graph.cuh."""
         return list(GraphLayout).index(self)
 
     @property

@@ -233,7 +233,7 @@ def with_more_memory(
     """
     if not found.residency.streams:
         return {}
-    on_device = found.residency is Residency.STREAMED
+    on_device = found.residency is Residency.HOST
     option, most = ("--gpu-memory", gpu_memory) if on_device else ("--memory", MOST)
     now, free = limits.gpu_memory if on_device else limits.memory, replace(limits, residency=None)
 

@@ -10,7 +10,7 @@ class Residency(StrEnum):
     """Whole, in the memory of each GPU or of the host."""
     POOLED = "pooled"
     """Spread over several GPUs, which read each other's memory."""
-    STREAMED = "streamed"
+    HOST = "streamed"
     """In host memory; a GPU has room for some of its partitions."""
     DISK = "disk"
     """In the store; memory has room for some of its partitions."""
@@ -18,12 +18,17 @@ class Residency(StrEnum):
     @property
     def streams(self) -> bool:
         """Whether partitions are loaded and evicted while instances wait for them."""
-        return self in (Residency.STREAMED, Residency.DISK)
+        return self in (Residency.HOST, Residency.DISK)
 
     @property
     def from_store(self) -> bool:
         """Whether partitions are read from the store during the run."""
         return self is Residency.DISK
+
+    @property
+    def reads_over_bus(self) -> bool:
+        """Whether a GPU can read single rows over the bus where they are, in host memory."""
+        return self is Residency.HOST
 
     @property
     def on_cpu(self) -> bool:

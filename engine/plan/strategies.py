@@ -150,7 +150,7 @@ def _estimate(
     """
     cost, read = sum(each.cost for each in alone), sum(each.read for each in alone)
     moved = loads / parts * graph
-    waiting = rounds * limits.rates.round_bytes if residency is Residency.STREAMED else 0.0
+    waiting = rounds * limits.rates.round_bytes if residency is Residency.HOST else 0.0
     taking = loading_seconds(moved + cost + waiting, graph, shape, residency, limits)
     return {
         "transfers": round(loads),
@@ -216,7 +216,7 @@ def _begun(shape: Shape, in_flight: int, batches: int) -> float:
 def _alone_cost(shape: Shape, hop: Hop, kept: int, residency: Residency, in_place: float | None) -> Alone:
     """What reading the rows of a hop one by one takes: from a disk whole, over the bus what picks ask for."""
     assert in_place is not None
-    if not residency.from_store:
+    if residency.reads_over_bus:
         return Alone(hop.rows * in_place, hop.rows * read_bytes(shape))
     each = kept * (2 if shape.needs.second_order else 1)
     return Alone(hop.rows * (in_place - each * met_row(shape.store)) + hop.edges * each, hop.edges * each)

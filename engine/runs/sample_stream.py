@@ -1,4 +1,8 @@
-"""Samples without files: ``stream`` draws what ``sample`` would store, and hands it out batch by batch."""
+"""Samples without files: ``stream`` draws what ``sample`` would store, and hands it out batch by batch.
+
+Before ``stream`` and its ``Stream`` come the instances of each of several processes, and batches that stay in the
+memory of a GPU.
+"""
 
 import os
 import weakref

@@ -10,7 +10,8 @@ Selection counts, in the order of TALLY (all but draws for inverse transform wit
     searches    the detector's work: words of a bitmap read, or entries of a list compared (C-SAW, figure 12)
     iterations  candidates, each a search in the CTPS: the turns of C-SAW's selection loop (figure 11, per pick)
     conflicts   bits set while another lane of a warp sets one of the same word: atomics that wait for each other; none
-                on the CPU rebuilt     entries of the CTPS that updated sampling computed again
+                on the CPU
+    rebuilt     entries of the CTPS that updated sampling computed again
 
 All but conflicts, and draws of a streamed graph, are the same on every device, with the same detector.
 """
@@ -296,8 +297,9 @@ class Backend(Specialization, ABC):
 
 
 NO_BIAS = (
-    "is negative, NaN or infinite, or below 1e-300; a bias must be 0, or a finite number from 1e-300 on; where it divides "
-    "by a degree, which may be 0, take max(e.dst_degree, 1); where an exponential is too small, subtract less in it"
+    "is negative, NaN or infinite, or below 1e-300; a bias must be 0, or a finite number from 1e-300 on; where it "
+    "divides by a degree, which may be 0, take max(e.dst_degree, 1); where an exponential is too small, add to its "
+    "argument"
 )
 
 

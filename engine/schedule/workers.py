@@ -3,6 +3,9 @@ written.
 
 Units are handed out one at a time, so that a slow device does not hold up the others. Memory limits their size, and
 what the run has measured (Pace). A unit has the same bytes whichever device draws it.
+
+The parts of this file: ``Units``, which hands them out; ``write_unit``; ``sample_groups``, the workers of a run;
+``draw_unit``, the instances of one unit.
 """
 
 import logging
@@ -195,7 +198,7 @@ class Totals:
     """
 
     edges: int = 0
-    kept_edges: int = 0  # of these, drawn before: see checkpoints.py
+    kept_edges: int = 0  # of these, drawn before: see engine/samples/checkpoints.py
     dead_ends: int = 0
     draws: int = 0
     collisions: int = 0

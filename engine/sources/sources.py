@@ -1,4 +1,8 @@
-"""Where instances start: ``all``, ``random:N``, a list that the user gives, or what the algorithm asks for."""
+"""Where instances start: ``all``, ``random:N``, a list that the user gives, or what the algorithm asks for.
+
+Three parts: ``SourcesDigest``, the text that names sources in a request; what is required of sources that are given;
+and ``Sources``, the vertices of each instance.
+"""
 
 import hashlib
 import re

@@ -13,7 +13,7 @@ What each option bounds, of samples of every algorithm:
     fanout, depth, neighbor_size, layer_sizes
                                  columns of hops, depths, edges of a depth, vertices of a layer
     subgraph_nodes               draws of each instance
-    clusters_per_batch           clusters of each instance: see clusters.py
+    clusters_per_batch           clusters of each instance: see induced.py
     target                       vertices of each instance
 
 Of induced subgraphs these bound the number of vertices that an instance can have met, and how far they are from its

@@ -370,7 +370,7 @@ class Counter:
 # Tests of choices by classes of degree, each class with its own share of the work: hubs, low degrees, first steps,
 # steps from either.
 #
-# Of each stratum (choices.py), as many choices are judged as its share of the budget pays for, by a closed form of
+# Of each stratum, as many choices are judged as its share of the budget pays for, by a closed form of
 # their law. Whether a choice is judged depends on its situation and a fixed draw, never on what was chosen.
 
 QUICKER = 8  # times as fast as by tables, which keep every outcome

@@ -189,9 +189,7 @@ def normal_sum(excess: float, variance: float, change: float, deviation: str) ->
 
 def bounded_sum(sums: np.ndarray, largest: float, deviation: str, part: str = "") -> Result:
     """The result of a sum of terms that have mean 0 given all earlier ones and are at most ``largest``, by Freedman's
-    bound (Ann.
-
-    Probab. 1975).
+    bound (Ann. Probab. 1975).
 
     ``sums`` are its excess, its variance, and its growth if every term is the deviation. Bernstein's bound for terms
     that may depend on what came before: it holds for any number of terms, so its p-value is too large, if anything.

@@ -77,9 +77,8 @@ def first_damaged(data, block, sums):
 
 @njit(nogil=True)
 def all_within(values, limit):
-    """Whether all ``values`` lie in 0 ..
-
-    ``limit``; NaN does not. One pass without branches, which the compiler vectorizes.
+    """Whether all ``values`` are from 0 to ``limit``; NaN is not. One pass without branches, which the compiler
+    vectorizes.
     """
     good = True
     for k in range(values.size):

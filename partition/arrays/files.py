@@ -15,7 +15,7 @@ from csaw.partition.errors import StoreError
 # is refused, and never waited for or read without end.
 #
 # A link to a regular file is followed. Files that a user names, such as the input of csaw partition, may be pipes and
-# devices: text/blocks.py opens those.
+# devices: partition/ingestion/text/blocks.py opens those.
 
 LARGEST_JSON = 1 << 30  # bytes of a file whose size nothing else says: the checksums of ten million files
 KINDS = {

@@ -1,5 +1,7 @@
-"""Views of a graph store, which copy no data. Those here have other partitions than those on disk: ranges of vertices,
-whose edges are read from whatever stored partitions have them; views.py has a view of some of the edges.
+"""Views of a graph store, which copy no data.
+
+A ``Recut`` has other partitions than those on disk: ranges of vertices, whose edges are read from whatever stored
+partitions have them. A ``Windowed`` has only the edges of a window of time.
 """
 
 import hashlib

@@ -5,169 +5,23 @@ A bucket is a contiguous range of vertices. The ranges are cut by a sample of th
 the same size.
 """
 
-import os
-import shutil
 import threading
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from threading import Lock
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike
 
-from csaw.partition.arrays.spool import Column, Places, Spool, Stored, gather_ranges, grouped, places_of, shorter
-from csaw.partition.base.cache import draft_beside
+from csaw.partition.arrays.spool import Column, Places, Spool, gather_ranges, grouped, shorter
 from csaw.partition.base.parallel import Crew
 from csaw.partition.base.stages import EDGES, tell
-from csaw.partition.errors import FormatError, StoreError
+from csaw.partition.errors import FormatError
 from csaw.partition.graph.csr import SUM, build_buckets, count_buckets, count_degrees, deal
 from csaw.partition.graph.edge_columns import EdgeColumn
 from csaw.partition.graph.partition_writer import Facts, weights_between
 from csaw.partition.ingestion.ingest_options import POLICIES
-from csaw.partition.ingestion.job import AnyNumbering, Job, Layout, Tally
-
-# Files between the passes of an ingest that several processes share: pieces of columns in folders, each of which gets
-# its name when it is whole.
-#
-# A run is what one task has read: ids of its own, from 0 on, of both ends of edges, then their columns; beside it are
-# the ids that these stand for. A dealt run is the same edges by buckets; `ends` says where those of each piece begin.
-
-
-def run_folder(folder: str, kind: str, number: int) -> Path:
-    """The place of a run: ``kind`` is read, dealt or degrees."""
-    return Path(folder) / f"{kind}-{number:06d}"
-
-
-@contextmanager
-def whole_folder(place: Path, scratch: str) -> Iterator[Path]:
-    """A folder under a name of its own in ``scratch``, which becomes ``place`` at the end of the block.
-
-    Another process may have been faster: then its folder stays, which has the same bytes.
-    """
-    draft = draft_beside(place, folder=Path(scratch))
-    try:
-        with full_disk_named(draft.parent):
-            draft.mkdir()
-            yield draft
-            _rename(draft, place)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-
-
-def _rename(draft: Path, place: Path) -> None:
-    try:
-        draft.rename(place)
-    except OSError:
-        if not place.is_dir():
-            raise
-
-
-@contextmanager
-def full_disk_named(folder: Path) -> Iterator[None]:
-    """Turn what keeps a temporary file from being written into an error that names its folder."""
-    try:
-        yield
-    except StoreError:
-        raise
-    except OSError as error:
-        raise StoreError(
-            f"{folder}: cannot write temporary files ({error.strerror or error}); make room there, and see "
-            "that all workers have the folder under this path"
-        ) from error
-
-
-@contextmanager
-def readable_named(file: Path) -> Iterator[None]:
-    """Turn what keeps a temporary file from being read into an error that names it."""
-    try:
-        yield
-    except OSError as error:
-        raise StoreError(f"{file} cannot be read: {error.strerror or error}; run it again") from error
-
-
-def read_column(file: Path, dtype: DTypeLike) -> np.ndarray:
-    """All numbers of a file."""
-    with readable_named(file):
-        return np.fromfile(file, dtype)
-
-
-class RunWriter:
-    """Writes pieces to ``folder``: ``append`` each, then ``settle``; used as a context, it closes its file."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.sizes = folder, list[int]()
-        self.file = (folder / "entries").open("wb")
-
-    def append(self, *columns: np.ndarray) -> None:
-        """The next piece: equally long columns."""
-        self.sizes.append(columns[0].size)
-        for column in columns:
-            self.file.write(column.data)
-
-    def settle(self) -> None:
-        """No more pieces come."""
-        self.file.flush()
-        np.array(self.sizes, np.int64).tofile(self.folder / "sizes")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.file.close()
-
-
-class RunReader:
-    """Pieces of the runs in some ``folders``, one run after the other, which have columns of the ``dtypes``: an open
-    spool, whose files stay as they are.
-    """
-
-    def __init__(self, folders: Sequence[Path], dtypes: Sequence[np.dtype]) -> None:
-        self.pieces: list[tuple[Stored, ...]] = []
-        with ExitStack() as stack:
-            for folder in folders:
-                with readable_named(folder):
-                    handle = os.open(folder / "entries", os.O_RDONLY)
-                stack.callback(os.close, handle)
-                self._add(handle, read_column(folder / "sizes", np.int64).tolist(), dtypes, os.fstat(handle).st_size)
-            self.files = stack.pop_all()
-
-    def _add(self, handle: int, sizes: list[int], dtypes: Sequence[np.dtype], file_bytes: int) -> None:
-        start = 0
-        for size in sizes:
-            piece = []
-            for dtype in dtypes:
-                piece.append(Stored(handle, start, dtype, size))
-                start += size * dtype.itemsize
-            self.pieces.append(tuple(piece))
-        if start != file_bytes:
-            raise shorter()
-
-    @property
-    def places(self) -> Places:
-        """Where the columns of all pieces are, for kernels that gather parts of them."""
-        return places_of(self.pieces)
-
-    def drain(self) -> Iterator[tuple[Stored, ...]]:
-        """All pieces; a slice of a column is an array."""
-        return iter(self.pieces)
-
-    def let_go(self, size: int) -> None:
-        """Nothing: no memory was held."""
-
-    def close(self) -> None:
-        """Close all files."""
-        self.files.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-# Directed edges in buckets of rows.
+from csaw.partition.ingestion.job import AnyNumbering, BucketPlan, IngestJob, Tally
+from csaw.partition.ingestion.run_files import RunReader, RunWriter
 
 BUCKET_ENTRIES = 1 << 16
 MOST_BUCKETS, BUCKETS_BYTES = 1 << 10, 4  # bytes of the buckets of both ends of an edge
@@ -230,15 +84,17 @@ class Buckets:
     places: Places
     ends: np.ndarray
 
-    def __init__(self, job: Job, layout: Layout, numbering: AnyNumbering, crew: Crew, *, counts: bool = True) -> None:
-        self.job, self.layout, self.numbering, self.crew, self.counts = job, layout, numbering, crew, counts
-        self.cuts, self.weighted = layout.cuts, job.weighted
+    def __init__(
+        self, job: IngestJob, plan: BucketPlan, numbering: AnyNumbering, crew: Crew, *, counts: bool = True
+    ) -> None:
+        self.job, self.plan, self.numbering, self.crew, self.counts = job, plan, numbering, crew, counts
+        self.cuts, self.weighted = plan.cuts, job.weighted
         self.numbered = job.options.edge_ids or bool(job.edge_columns)  # kernels move numbers, and these say the rest
-        self.entries = layout.rows * job.directions
-        self.entry_bytes = sum(dtype.itemsize for dtype in job.entry(layout.ids))
+        self.entries = plan.rows * job.directions
+        self.entry_bytes = sum(dtype.itemsize for dtype in job.entry(plan.ids))
         self.bucket_of = np.repeat(np.arange(self.count, dtype=np.uint16), np.diff(self.cuts))
-        self.degrees = np.zeros(layout.vertices, np.int64)
-        self.reached = np.zeros(layout.vertices, np.bool_)
+        self.degrees = np.zeros(plan.vertices, np.int64)
+        self.reached = np.zeros(plan.vertices, np.bool_)
         self.stripes = np.linspace(0, self.count, min(STRIPES, self.count) + 1).astype(np.int64)
         self.locks = [Lock() for _ in self.stripes[1:]]
         self.room, self.loops = Room(), 0
@@ -286,7 +142,7 @@ class Buckets:
         for (src, dst, *_), numbers in zip(dense, buckets, strict=True):
             loops += count_buckets(src, dst, *how, self.bucket_of, self.reached, counts, *numbers)
         ends = np.concatenate([[0], np.cumsum(counts)])
-        a, b = np.empty((2, ends[-1]), self.layout.ids)
+        a, b = np.empty((2, ends[-1]), self.plan.ids)
         w = np.empty(ends[-1], np.float32) if self.weighted else NO_WEIGHTS
         n = np.empty(ends[-1], np.int64) if self.numbered else NO_NUMBERS
         at = ends[:-1].copy()
@@ -334,7 +190,7 @@ class Buckets:
         sizes = (ends[1:] - ends[:-1]).sum(axis=1)
         indptr = np.empty(int(cuts[-1] - cuts[0]) + 1, np.int64)
         policy, out = POLICIES[self.job.options.policy], self._room(int(sizes.sum()))
-        work = self.layout.vertices, policy, indptr, *out, np.empty(sizes.max(), self.layout.ids)
+        work = self.plan.vertices, policy, indptr, *out, np.empty(sizes.max(), self.plan.ids)
         sorted_here = 2 + self.weighted if self.job.edge_columns else len(self.places[0])
         places = (each[:sorted_here] for each in self.places)
         kept, _, repeats, largest = build_buckets(*places, ends, sizes, cuts, *work, *self._room(int(sizes.max())))
@@ -350,14 +206,14 @@ class Buckets:
     def _room(self, entries: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Memory for targets, weights and numbers of so many entries."""
         return (
-            np.empty(entries, self.layout.ids),
+            np.empty(entries, self.plan.ids),
             np.empty(entries * self.weighted, np.float32),
             np.empty(entries * self.numbered, np.int64),
         )
 
     def _column(self, place: int, ends: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """The values of the entries with these ``numbers`` in the dealt column at ``place``."""
-        values = np.empty((ends[-1] - ends[0]).sum(), self.job.entry(self.layout.ids)[place])
+        values = np.empty((ends[-1] - ends[0]).sum(), self.job.entry(self.plan.ids)[place])
         addresses, handles = (each[place] for each in self.places)
         if not gather_ranges(addresses, handles, ends, values.itemsize, values.view(np.uint8)):
             raise shorter()

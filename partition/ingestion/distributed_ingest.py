@@ -23,10 +23,18 @@ from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import CsawError, OptionError
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.write import StoreWriter
-from csaw.partition.ingestion.buckets import full_disk_named, read_column, run_folder
 from csaw.partition.ingestion.ids import Numbering, Unchanged, number
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.job import AnyNumbering, Job, Layout, Numbered, Tally, budget_of, crew_of, memory_of
+from csaw.partition.ingestion.job import (
+    AnyNumbering,
+    BucketPlan,
+    IngestJob,
+    Numbered,
+    Tally,
+    budget_of,
+    crew_of,
+    memory_of,
+)
 from csaw.partition.ingestion.passes import (
     IDS,
     MOST_RUNS,
@@ -44,7 +52,8 @@ from csaw.partition.ingestion.passes import (
     units_of,
 )
 from csaw.partition.ingestion.pipeline import Ingest, check_out, name_of, reader
-from csaw.partition.ingestion.text.pieces import FileRows, Record
+from csaw.partition.ingestion.run_files import full_disk_named, read_column, run_folder
+from csaw.partition.ingestion.text.pieces import FileRows, ReadRecord
 from csaw.partition.ingestion.text.readers import Progress, Several, files_of, reader_of
 from csaw.partition.ingestion.text.word_cells import Cells
 from csaw.partition.ingestion.word_numbers import StringNumbering
@@ -91,7 +100,7 @@ def ingest_spread(
     crew, budget = crew_of(options), budget_of(options, out.parent)
     with closing(reader(files, options, crew, budget, None)) as rows, crew:
 
-        def begin(job: Job, draft: Draft) -> ByTasks:
+        def begin(job: IngestJob, draft: Draft) -> ByTasks:
             return ByTasks(
                 rows, files, crew, budget, replace(job, options=task_options or options), draft, work, progress
             )
@@ -108,7 +117,7 @@ class ByTasks:
         files: list[str],
         crew: Crew,
         budget: Budget,
-        job: Job,
+        job: IngestJob,
         out: Draft,
         work: Work,
         progress: Progress | None,
@@ -147,7 +156,7 @@ class ByTasks:
                 self.progress(done, total)
         return self._numbered()
 
-    def _add(self, unit: Unit, record: Record) -> None:
+    def _add(self, unit: Unit, record: ReadRecord) -> None:
         """The record of the next unit; at the end of its file, all that can be said of that."""
         if unit.span.begin == 0:
             self.of_file = self.rows.opened(self.files[unit.file]) if isinstance(self.rows, Several) else self.rows
@@ -208,15 +217,13 @@ class ByTasks:
 
     # Dealing and building
 
-    def deal(self, layout: Layout, numbering: AnyNumbering) -> Tally:
+    def deal(self, plan: BucketPlan, numbering: AnyNumbering) -> Tally:
         """Have the runs dealt, and degrees counted."""
-        self.layout, self.numbers = layout, [run.number for run in self.runs]
+        self.plan, self.numbers = plan, [run.number for run in self.runs]
         begins = np.cumsum([0, *(run.rows for run in self.runs[:-1])]).tolist()
         piece_rows = max(1, min(DEALT_ROWS, memory_of(self.job.options) // WORK_BYTES))
-        given = [
-            (self.job, layout, run.number, begin, piece_rows) for run, begin in zip(self.runs, begins, strict=True)
-        ]
-        reached, sizes = np.zeros(-(-layout.vertices // 8), np.uint8), np.zeros(layout.cuts.size - 1, np.int64)
+        given = [(self.job, plan, run.number, begin, piece_rows) for run, begin in zip(self.runs, begins, strict=True)]
+        reached, sizes = np.zeros(-(-plan.vertices // 8), np.uint8), np.zeros(plan.cuts.size - 1, np.int64)
         alone, loops = leaves_alone(self.job), 0
         for run, found in zip(self.runs, self.work(deal_run, given), strict=True):
             loops += found
@@ -224,19 +231,19 @@ class ByTasks:
             sizes += np.diff(ends_of(self.job, run.number)).sum(axis=0)
             if alone:
                 reached |= read_column(run_folder(self.job.folder, "dealt", run.number) / "reached", np.uint8)
-        self.budget.spilled += int(sizes.sum()) * sum(dtype.itemsize for dtype in self.job.entry(layout.ids))
+        self.budget.spilled += int(sizes.sum()) * sum(dtype.itemsize for dtype in self.job.entry(plan.ids))
         degrees = self._degrees(np.concatenate([[0], np.cumsum(sizes)]))
         if alone:
-            return Tally(degrees, np.unpackbits(reached, count=layout.vertices).view(np.bool_), loops)
+            return Tally(degrees, np.unpackbits(reached, count=plan.vertices).view(np.bool_), loops)
         # of a directed graph, what has no edge out has one in; of an undirected one, nobody asks
-        return Tally(degrees, np.full(layout.vertices, not self.job.undirected), loops)
+        return Tally(degrees, np.full(plan.vertices, not self.job.undirected), loops)
 
     def _degrees(self, upto: np.ndarray) -> np.ndarray:
         """Have the degrees of all rows counted; ``upto`` [buckets + 1]: entries before each bucket."""
         tasks = min(max(1, int(upto[-1]) // COUNTED_ENTRIES), MOST_RUNS)
         inner = np.searchsorted(upto, np.linspace(0, upto[-1], tasks + 1)[1:-1])
         spans = pairwise(np.unique(np.concatenate([[0], inner, [upto.size - 1]])).tolist())
-        given = [(self.job, self.layout, self.numbers, k, low, high) for k, (low, high) in enumerate(spans)]
+        given = [(self.job, self.plan, self.numbers, k, low, high) for k, (low, high) in enumerate(spans)]
         places = [
             run_folder(self.job.folder, "degrees", k) / "degrees" for k, _ in enumerate(self.work(count_degrees, given))
         ]
@@ -245,7 +252,7 @@ class ByTasks:
     def build(self, cuts: np.ndarray, writer: StoreWriter) -> None:
         """Have the partitions written to their places, and take them over."""
         given = [
-            (self.job, self.layout, self.numbers, str(writer.draft / "partitions" / f"{k:05d}"), first, last)
+            (self.job, self.plan, self.numbers, str(writer.draft / "partitions" / f"{k:05d}"), first, last)
             for k, (first, last) in enumerate(pairwise(cuts.tolist()))
         ]
         for arrays, facts in self.work(build_partition, given):

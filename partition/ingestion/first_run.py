@@ -24,7 +24,7 @@ from csaw.partition.graph import csr, reciprocity, write
 from csaw.partition.ingestion import buckets, id_kernels
 from csaw.partition.ingestion.ids import number
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.job import Job, Layout
+from csaw.partition.ingestion.job import BucketPlan, IngestJob
 
 
 def deal_edges() -> None:
@@ -32,11 +32,11 @@ def deal_edges() -> None:
     budget, ends = spool.Budget(1 << 20, Path()), np.zeros(1, np.uint32)
     raw, dealt = spool.Spool(budget), spool.Spool(budget)
     raw.append(ends, ends.copy())
-    job = Job(IngestOptions(), "", "", strings=False, undirected=False, weighted=False)
+    job = IngestJob(IngestOptions(), "", "", strings=False, undirected=False, weighted=False)
     with Crew(1, 0) as crew:
         numbering = number(raw, (0, 0), False, "", crew)
-        layout = Layout(np.array([0, 1]), numbering.dtype, 1)
-        buckets.Buckets(job, layout, numbering, crew).deal(raw, dealt, 1)
+        plan = BucketPlan(np.array([0, 1]), numbering.dtype, 1)
+        buckets.Buckets(job, plan, numbering, crew).deal(raw, dealt, 1)
 
 
 def build_rows() -> None:

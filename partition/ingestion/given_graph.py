@@ -117,9 +117,8 @@ def _named(found: Edges, vertex_ids: ArrayLike) -> list[int | str]:
 
 
 def numbered(found: Edges) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | Words | None, int]:
-    """The ends of edges as dense ids, int64 [E] each; the original ids by dense id, which rise, None for 0 ..
-
-    V - 1; and V.
+    """The ends of edges as dense ids, int64 [E] each; the original ids by dense id, which rise, None for 0 to V - 1;
+    and V.
     """
     vertices = found.vertices if isinstance(found.vertices, int) else None
     ends = [_ids(found.name, each) for each in (found.sources, found.targets)]

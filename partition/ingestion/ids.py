@@ -62,10 +62,7 @@ class Numbering:
 
 
 class Unchanged:
-    """The numbering of rows whose ids are 0 ..
-
-    ``vertices`` - 1 already, each of which is a vertex, with edges or without.
-    """
+    """The numbering of rows whose ids are 0 to V - 1 already, each of which is a vertex, with edges or without."""
 
     vertex_ids = None
 

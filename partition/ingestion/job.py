@@ -60,7 +60,7 @@ class Tally(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Job:
+class IngestJob:
     """An ingest. ``name``: of the input, for errors; ``folder``: for temporary files; ``weighted``: whether the store
     has weights; ``counts_repeats``: whether these are numbers of rows, which have none themselves.
     """
@@ -74,7 +74,7 @@ class Job:
     counts_repeats: bool = False
 
     @classmethod
-    def of(cls, name: str, rows: InputRows, options: IngestOptions, folder: Path) -> "Job":
+    def of(cls, name: str, rows: InputRows, options: IngestOptions, folder: Path) -> "IngestJob":
         """The ingest of ``rows``, whose direction the options or the input say."""
         undirected = rows.shape.undirected if options.directed is None else not options.directed
         counts = options.policy == "sum" and not rows.weighted
@@ -116,7 +116,7 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Layout:
+class BucketPlan:
     """A graph as its buckets of rows: ``cuts`` int64 [buckets + 1], their first vertices and V at the end; ``ids``, the
     type of dense ids; ``rows`` of the input.
     """

@@ -22,7 +22,7 @@ from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.write import write_graph
 from csaw.partition.ingestion.given_graph import graph_in_memory
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.job import Job, budget_of, crew_of
+from csaw.partition.ingestion.job import IngestJob, budget_of, crew_of
 from csaw.partition.ingestion.objects import Foreign
 from csaw.partition.ingestion.pipeline import ingest, name_of, reader
 from csaw.partition.ingestion.text.pieces import Ends, FileRows, Piece
@@ -51,7 +51,7 @@ def preview(path: str | Path | Sequence[str | Path], options: IngestOptions) -> 
     files = files_of(path)
     budget: Budget = budget_of(options, Path(os.curdir))
     with crew_of(options) as crew, closing(reader(files, options, crew, budget, None)) as rows:
-        job = Job.of(name_of(files), rows, options, budget.folder)
+        job = IngestJob.of(name_of(files), rows, options, budget.folder)
         edges = list(islice(_edges(rows, job), EDGES))
         if not edges:
             raise FormatError(f"{job.name}: no edges found; expected rows 'source target [weight]'")
@@ -80,7 +80,7 @@ def _record(said: list[str], columns: list[str], edges: list[list], directed: bo
     }
 
 
-def _edges(rows: FileRows | Several, job: Job) -> Iterator[list]:
+def _edges(rows: FileRows | Several, job: IngestJob) -> Iterator[list]:
     """The edges of files one after the other, reversed or without loops if the options say so."""
     files = [rows.opened(file) for file in rows.files] if isinstance(rows, Several) else [rows]
     for file in files:
@@ -89,7 +89,7 @@ def _edges(rows: FileRows | Several, job: Job) -> Iterator[list]:
                 yield from _of_piece(piece, job)
 
 
-def _of_piece(piece: Piece, job: Job) -> Iterator[list]:
+def _of_piece(piece: Piece, job: IngestJob) -> Iterator[list]:
     src, dst = (piece.dst, piece.src) if job.options.reverse else (piece.src, piece.dst)
     for number in range(_count(src)):
         ends = [_id(src, number), _id(dst, number)]

@@ -6,7 +6,7 @@ random           a random order, cut into equal parts
 biased-random    vertices in a random order, each to a random partition, with chances by the number of its neighbors
                  there (Pan, Wang, Wu, Yang and Owens,
                  Multi-GPU Graph Analytics, IPDPS 2017)
-metis, lp        few edges between partitions: clusters.py has the methods
+metis, lp        few edges between partitions: partition/graph/clusters.py has the methods
 degree           vertices of many edges first, cut into parts of equal edges: what measures read most lies together
                  (docs/evaluation.md has what they gain)
 """
@@ -90,9 +90,9 @@ def by_degree(store: GraphStore, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def partition_of(store: GraphStore, count: int, partitioner: str, seed: int) -> np.ndarray:
-    """int32 [V]: the partition of each vertex by dense id, of 0 ..
+    """int32 [V]: the partition of each vertex by dense id, from 0 to ``count`` - 1.
 
-    ``count`` - 1, of which METIS may leave some unused. Errors as of ``make_clusters``.
+    METIS may leave some unused. Errors as of ``make_clusters``.
     """
     if partitioner != "biased-random":
         return make_clusters(store, count, partitioner, seed)

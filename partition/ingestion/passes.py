@@ -1,5 +1,7 @@
-"""The passes of an ingest as tasks on plain data, for processes that share a disk: each reads files and leaves a
-folder, and may be done again anywhere.
+"""The passes of an ingest: the first one as an ingest in one process does it (``Reading``), and all of them as tasks on
+plain data, for processes that share a disk.
+
+Each task reads files and leaves a folder, and may be done again anywhere:
 
 read_run         some files, or a span of one, to a run of rows whose ids count from 0, and the ids that these stand for
 deal_run         a run to the same edges by buckets of rows, with the numbering of the whole graph
@@ -25,12 +27,13 @@ from csaw.partition.errors import CsawError
 from csaw.partition.graph.csr import count_degrees as count
 from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.graph.partition_writer import NO_ROWS, Facts, PartitionWriter, full_disk_named
-from csaw.partition.ingestion.buckets import Buckets, RunReader, RunWriter, read_column, run_folder, whole_folder
+from csaw.partition.ingestion.buckets import Buckets
 from csaw.partition.ingestion.id_kernels import rank_by_table
 from csaw.partition.ingestion.ids import Numbering, number
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.job import AnyNumbering, Job, Layout, budget_of, crew_of
-from csaw.partition.ingestion.text.pieces import Piece, Record, Span
+from csaw.partition.ingestion.job import AnyNumbering, BucketPlan, IngestJob, budget_of, crew_of
+from csaw.partition.ingestion.run_files import RunReader, RunWriter, read_column, run_folder, whole_folder
+from csaw.partition.ingestion.text.pieces import Piece, ReadRecord, Span
 from csaw.partition.ingestion.text.readers import opened, reader_of
 from csaw.partition.ingestion.text.rows import WORD_PIECE_BYTES
 from csaw.partition.ingestion.word_numbers import StringNumbering
@@ -47,7 +50,7 @@ class Reading:
     ``samples`` of the ends that own entries.
     """
 
-    def __init__(self, job: Job, crew: Crew, budget: Budget) -> None:
+    def __init__(self, job: IngestJob, crew: Crew, budget: Budget) -> None:
         self.job, self.crew, self.raw = job, crew, Spool(budget, crew.backlog())
         self.words = StringNumbering() if job.strings else None
         self.low, self.high, self.big = 2**64, -(2**63), False
@@ -85,9 +88,7 @@ class Reading:
         return np.concatenate([np.empty(0, numbering.dtype), *(numbering.dense(ids) for ids in self.samples)])
 
 
-# An input cut into units, which tasks of an ingest read.
-
-# The passes of an ingest.
+# The input cut into units, and the passes as tasks that read these.
 
 UNIT_BYTES = 64 << 20  # of text in a task, at least
 MOST_RUNS = 256  # about; a task has a file of each open
@@ -159,16 +160,16 @@ class Run:
     high: int = 0
     big: bool = False
     spilled: int = 0
-    records: list[Record] = field(default_factory=list)
+    records: list[ReadRecord] = field(default_factory=list)
     error: CsawError | None = None
 
 
-def read_run(job: Job, number: int, units: Sequence[Unit]) -> Run:
+def read_run(job: IngestJob, number: int, units: Sequence[Unit]) -> Run:
     """Read some units to the run ``number``.
 
     What is wrong with a unit is told, not raised: it may have lines before that others count.
     """
-    budget, records = budget_of(job.options, Path(job.folder)), list[Record]()
+    budget, records = budget_of(job.options, Path(job.folder)), list[ReadRecord]()
     with crew_of(job.options) as crew:
         reading = Reading(job, crew, budget)
         with closing(reading.raw):
@@ -182,7 +183,7 @@ def read_run(job: Job, number: int, units: Sequence[Unit]) -> Run:
         return Run(number, reading.raw.rows, reading.low, reading.high, reading.big, budget.spilled, records)
 
 
-def _rows_of(job: Job, units: Sequence[Unit], crew: Crew, records: list[Record]) -> Iterator[Piece]:
+def _rows_of(job: IngestJob, units: Sequence[Unit], crew: Crew, records: list[ReadRecord]) -> Iterator[Piece]:
     for unit in units:
         with closing(opened(unit.path, job.options, crew, span=unit.span)) as rows:
             yield from rows.read_pieces()
@@ -221,7 +222,7 @@ class Renumbered:
         return out
 
 
-def deal_run(job: Job, layout: Layout, number: int, row: int, piece_rows: int) -> int:
+def deal_run(job: IngestJob, plan: BucketPlan, number: int, row: int, piece_rows: int) -> int:
     """Deal the edges of a run to the buckets, ``piece_rows`` together; return the number of self loops.
 
     The first edge is number ``row`` of the input.
@@ -235,8 +236,8 @@ def deal_run(job: Job, layout: Layout, number: int, row: int, piece_rows: int) -
         RunReader([source], [IDS, IDS, *(column.dtype for column in job.columns)]) as read,
         RunWriter(folder) as dealt,
     ):
-        numbering = Renumbered(read_column(source / "dense", layout.ids), layout.vertices)
-        buckets = Buckets(job, layout, numbering, crew, counts=False)
+        numbering = Renumbered(read_column(source / "dense", plan.ids), plan.vertices)
+        buckets = Buckets(job, plan, numbering, crew, counts=False)
         buckets.deal(read, dealt, piece_rows, row)
         np.save(folder / "ends.npy", buckets.ends)
         if leaves_alone(job):
@@ -244,36 +245,36 @@ def deal_run(job: Job, layout: Layout, number: int, row: int, piece_rows: int) -
     return buckets.loops
 
 
-def leaves_alone(job: Job) -> bool:
+def leaves_alone(job: IngestJob) -> bool:
     """Whether a vertex may be left without any edge: where self loops of a directed graph are dropped, a task says
     which vertices it has seen as targets.
     """
     return job.drops_loops and not job.undirected
 
 
-def ends_of(job: Job, number: int) -> np.ndarray:
+def ends_of(job: IngestJob, number: int) -> np.ndarray:
     """Where the buckets of each piece of a dealt run begin: int64 [pieces, buckets + 1]."""
     return np.load(run_folder(job.folder, "dealt", number) / "ends.npy")
 
 
-def _dealt(job: Job, layout: Layout, runs: Sequence[int]) -> RunReader:
-    return RunReader([run_folder(job.folder, "dealt", run) for run in runs], job.entry(layout.ids))
+def _dealt(job: IngestJob, plan: BucketPlan, runs: Sequence[int]) -> RunReader:
+    return RunReader([run_folder(job.folder, "dealt", run) for run in runs], job.entry(plan.ids))
 
 
-def count_degrees(job: Job, layout: Layout, runs: Sequence[int], number: int, begin: int, end: int) -> None:
+def count_degrees(job: IngestJob, plan: BucketPlan, runs: Sequence[int], number: int, begin: int, end: int) -> None:
     """Count the entries of the rows of the buckets begin .. end - 1, into an array of theirs."""
-    first, last = int(layout.cuts[begin]), int(layout.cuts[end])
+    first, last = int(plan.cuts[begin]), int(plan.cuts[end])
     degrees = np.zeros(last - first, np.int64)
     ends = np.concatenate([ends_of(job, run)[:, [begin, end]] for run in runs])
-    with _dealt(job, layout, runs) as dealt:
+    with _dealt(job, plan, runs) as dealt:
         for (sources, *_), (low, high) in zip(dealt.drain(), ends.tolist(), strict=True):
-            count(sources[low:high] - layout.ids.type(first), degrees)
+            count(sources[low:high] - plan.ids.type(first), degrees)
     with whole_folder(run_folder(job.folder, "degrees", number), job.folder) as folder:
         degrees.tofile(folder / "degrees")
 
 
 def build_partition(
-    job: Job, layout: Layout, runs: Sequence[int], place: str, first: int, last: int
+    job: IngestJob, plan: BucketPlan, runs: Sequence[int], place: str, first: int, last: int
 ) -> tuple[dict[str, Written], Facts]:
     """Write the partition of the vertices first .. last - 1 to ``place``, a folder of the store; returns what its
     arrays are, and what there is to say of it.
@@ -281,16 +282,16 @@ def build_partition(
     facts = NO_ROWS
     with (
         crew_of(job.options) as crew,
-        _dealt(job, layout, runs) as dealt,
+        _dealt(job, plan, runs) as dealt,
         whole_folder(Path(place), job.folder) as folder,
     ):
-        buckets = Buckets(job, layout, Renumbered(np.empty(0, layout.ids), layout.vertices), crew)
+        buckets = Buckets(job, plan, Renumbered(np.empty(0, plan.ids), plan.vertices), crew)
         buckets.ends = np.concatenate([ends_of(job, run) for run in runs])
         jobs = crew.backlog()
         writer = PartitionWriter(
             folder,
             Path(place),
-            id_dtype=layout.ids,
+            id_dtype=plan.ids,
             columns=job.kept,
             compression=job.options.compression,
             jobs=jobs,

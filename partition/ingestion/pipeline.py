@@ -48,8 +48,8 @@ from csaw.partition.ingestion.ids import Unchanged
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.job import (
     AnyNumbering,
-    Job,
-    Layout,
+    BucketPlan,
+    IngestJob,
     MakeClusters,
     Numbered,
     Tally,
@@ -167,7 +167,7 @@ class Passes(Protocol):
     def read(self) -> Numbered:
         """Read all rows, and number their ids."""
 
-    def deal(self, layout: Layout, numbering: AnyNumbering) -> Tally:
+    def deal(self, plan: BucketPlan, numbering: AnyNumbering) -> Tally:
         """Deal all edges to the buckets of their rows."""
 
     def build(self, cuts: np.ndarray, writer: StoreWriter) -> None:
@@ -187,14 +187,14 @@ class Ingest:
         options: IngestOptions,
         crew: Crew,
         budget: Budget,
-        begin: Callable[[Job, Draft], Passes],
+        begin: Callable[[IngestJob, Draft], Passes],
         files: Sequence[str] = (),
         stages: tuple[str, ...] = (READING, NUMBERING, SORTING, WRITING),
     ) -> None:
         self.stages = stages
         self.rows, self.options, self.crew, self.budget, self.files = rows, options, crew, budget, files
         self.begin = begin
-        self.job = Job.of(name, rows, options, budget.folder)
+        self.job = IngestJob.of(name, rows, options, budget.folder)
 
     def make(self, out: str | Path) -> GraphStore:
         """Make the store. Its report says, beside what is stored, how much was spilled."""
@@ -240,7 +240,7 @@ class Ingest:
                 raise FormatError(f"{self.job.name}: no edges found; expected rows 'source target [weight]'")
             cuts = cuts_of(numbering.vertices, rows * self.job.directions, sample)
             with stage(SORTING):
-                tally = passes.deal(Layout(cuts, numbering.dtype, rows), numbering)
+                tally = passes.deal(BucketPlan(cuts, numbering.dtype, rows), numbering)
             with stage(WRITING), self._writer(out, numbering.vertices, rows) as writer:
                 passes.build(self._cuts(tally.degrees, numbering.dtype), writer)
                 report = report_of(self.rows, self.job, tally, writer, self.files)
@@ -290,7 +290,14 @@ class ByThreads:
     """The passes by the threads of this process, which keeps columns in spools."""
 
     def __init__(
-        self, rows: Iterable[Piece], crew: Crew, budget: Budget, job: Job, out: Draft, *, vertices: int | None = None
+        self,
+        rows: Iterable[Piece],
+        crew: Crew,
+        budget: Budget,
+        job: IngestJob,
+        out: Draft,
+        *,
+        vertices: int | None = None,
     ) -> None:
         self.rows, self.crew, self.budget, self.job, self.vertices = rows, crew, budget, job, vertices
         self.reading, self.dealt = Reading(job, crew, budget), Spool(budget, crew.backlog())
@@ -306,10 +313,10 @@ class ByThreads:
             numbering = self.reading.numbering()
         return Numbered(rows, numbering, self.reading.sample(numbering))
 
-    def deal(self, layout: Layout, numbering: AnyNumbering) -> Tally:
+    def deal(self, plan: BucketPlan, numbering: AnyNumbering) -> Tally:
         """Deal the edges from one spool to another."""
-        self.buckets = Buckets(self.job, layout, numbering, self.crew)
-        piece_rows = max(min(PIECE_ROWS, memory_of(self.job.options) // 1024), layout.rows // MOST_PIECES)
+        self.buckets = Buckets(self.job, plan, numbering, self.crew)
+        piece_rows = max(min(PIECE_ROWS, memory_of(self.job.options) // 1024), plan.rows // MOST_PIECES)
         self.buckets.deal(self.reading.raw, self.dealt, piece_rows)
         return self.buckets.tally
 
@@ -337,7 +344,7 @@ YEARS = (315_532_800, 4_102_444_800)  # 1980 and 2100, in seconds since 1970
 TIMES = [tuple(year * unit for year in YEARS) for unit in (1, 1000)]  # in seconds, in milliseconds
 
 
-def report_of(rows: InputRows, job: Job, tally: Tally, writer: StoreWriter, files: Sequence[str]) -> Record:
+def report_of(rows: InputRows, job: IngestJob, tally: Tally, writer: StoreWriter, files: Sequence[str]) -> Record:
     """Return what was read, and what has become of it in the store that ``writer`` writes, as plain data."""
     vertices, degrees = tally.degrees.size, tally.degrees
     merged = (int(degrees.sum()) - writer.edges) // job.directions
@@ -369,7 +376,7 @@ def report_of(rows: InputRows, job: Job, tally: Tally, writer: StoreWriter, file
     return report
 
 
-def _of_weights(job: Job, writer: StoreWriter) -> list[str]:
+def _of_weights(job: IngestJob, writer: StoreWriter) -> list[str]:
     """Return a warning about weights that are all equal or look like times, as a list of one line or none."""
     lightest, heaviest = writer.facts.lightest, writer.facts.heaviest
     if any(first <= lightest <= heaviest < last for first, last in TIMES) and not job.counts_repeats:
@@ -385,7 +392,7 @@ def _of_weights(job: Job, writer: StoreWriter) -> list[str]:
     return [f"all weights are {writer.facts.lightest:g}; {said}"]
 
 
-def _of_columns(job: Job, merged: int) -> list[str]:
+def _of_columns(job: IngestJob, merged: int) -> list[str]:
     """Return a warning about numbers that are left out with repeated edges, as a list of one line or none."""
     if not job.edge_columns or not merged:
         return []

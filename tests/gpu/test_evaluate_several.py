@@ -79,12 +79,12 @@ def test_triangles_of_small_graphs_that_are_streamed(name, tmp_path, monkeypatch
     store = (GRAPHS | FEW_RANKED)[name](tmp_path / "g.zarr")
     wanted = Triangles().findings(HostNetwork(store))
     for gpu_memory in (None, STATE_BYTES * store.vertices + (1 << 17)):
-        network = on_several(store, gpu_memory=gpu_memory, residency=Residency.STREAMED, derived=tmp_path)
+        network = on_several(store, gpu_memory=gpu_memory, residency=Residency.HOST, derived=tmp_path)
         assert same(Triangles().findings(network), wanted)
         network.close()
 
 
-@pytest.mark.parametrize("residency", [Residency.STREAMED, Residency.DISK])
+@pytest.mark.parametrize("residency", [Residency.HOST, Residency.DISK])
 def test_triangles_of_a_graph_that_is_streamed(residency, tmp_path):
     store = STORES["larger"](tmp_path / "g.zarr")
     wanted = HostNetwork(store).compute("triangles")
@@ -106,7 +106,7 @@ def test_triangles_of_directed_graphs_that_are_streamed(tmp_path):
     store = STORES["larger directed"](tmp_path / "g.zarr")
     wanted = Triangles().findings(HostNetwork(store))
     for gpu_memory in (None, 4_000_000):
-        network = on_several(store, gpu_memory=gpu_memory, residency=Residency.STREAMED, derived=tmp_path)
+        network = on_several(store, gpu_memory=gpu_memory, residency=Residency.HOST, derived=tmp_path)
         assert same(Triangles().findings(network), wanted)
         network.close()
 

@@ -83,7 +83,7 @@ def on_gpus(store, folder):
     least = STATE_BYTES * store.vertices + 2 * (4 + 4 * store.weighted) * max(longest, 1)
     yield DeviceNetwork(store, gpu, threads=2, derived=folder)
     for more in (0, 9000) if store.edges < 50_000 else (100_000, 400_000):
-        given = {"gpu_memory": least + more, "residency": Residency.STREAMED}
+        given = {"gpu_memory": least + more, "residency": Residency.HOST}
         yield DeviceNetwork(store, gpu, threads=2, derived=folder, **given)
 
 
@@ -157,7 +157,7 @@ def test_residencies_find_the_same(tmp_path):
     one = of_the_page(tmp_path, "WeightFrom")(source=3)
     wanted = one.findings(HostNetwork(store))
     least = STATE_BYTES * store.vertices + 16 * store.max_degree
-    for residency in (Residency.RESIDENT, Residency.STREAMED, Residency.DISK):
+    for residency in (Residency.RESIDENT, Residency.HOST, Residency.DISK):
         gpu_memory = None if residency is Residency.RESIDENT else least + 500_000
         network = DeviceNetwork(store, gpu, gpu_memory=gpu_memory, residency=residency, derived=tmp_path)
         assert same(one.findings(network), wanted)

@@ -55,7 +55,7 @@ def check_counts(store, gpu_memory, wanted):
     network.close()
 
 
-@pytest.mark.parametrize("residency", [Residency.STREAMED, Residency.DISK])
+@pytest.mark.parametrize("residency", [Residency.HOST, Residency.DISK])
 @pytest.mark.parametrize("name", SMALL)
 def test_small_graphs_that_are_streamed(name, residency, tmp_path, monkeypatch):
     """In one block, and in many of which some have no vertex with two neighbors."""
@@ -132,7 +132,7 @@ def test_twenty_bytes_an_edge_hold_a_graph(wide, of_edge, tmp_path):
     network.close()
 
 
-@pytest.mark.parametrize("residency", [None, Residency.STREAMED])
+@pytest.mark.parametrize("residency", [None, Residency.HOST])
 @pytest.mark.parametrize("name", ["leaves", "wide leaves"])
 def test_vertices_with_two_neighbors_that_32_bits_do_not_number_are_refused(name, residency, tmp_path, monkeypatch):
     store = STORES[name](tmp_path / "g.zarr")

@@ -23,7 +23,7 @@ def _own_cache(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("window", WINDOWS)
-@pytest.mark.parametrize("residency", [None, Residency.STREAMED, Residency.DISK])
+@pytest.mark.parametrize("residency", [None, Residency.HOST, Residency.DISK])
 def test_a_window_on_a_gpu(tmp_path, monkeypatch, window, residency):
     monkeypatch.setattr(views, "PIECE", 1000)
     store = events_store(tmp_path / "g.zarr", random_events(900, 20_000, 5), 900, partitions=3)

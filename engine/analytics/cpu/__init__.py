@@ -1,1 +1,1 @@
-"""Computations of measures on the CPU, as computations.py lists them, and the networks that they read."""
+"""Computations of measures on the CPU, as analytics/computations.py lists them, and the networks that they read."""

@@ -49,7 +49,7 @@ class _Goal:
 
 
 class _Candidates(NamedTuple):
-    """The findings of ``likeliest`` of kernels/diameter.py."""
+    """The findings of ``likeliest`` of engine/analytics/cpu/kernels/diameter.py."""
 
     above: int
     candidates: int

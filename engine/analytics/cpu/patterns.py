@@ -78,7 +78,7 @@ def matches(
 
 
 def matched_triangles(network: HostNetwork, *, each: bool = True) -> tuple[int, np.ndarray | None]:
-    """Count triangles as cpu/triangles.py does, in memory alone.
+    """Count triangles as engine/analytics/cpu/triangles.py does, in memory alone.
 
     BudgetError for a graph that memory does not hold twice.
     """

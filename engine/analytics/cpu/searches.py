@@ -210,7 +210,7 @@ def _search_alone(forward: Block, backward: Block | None, words: list[np.ndarray
 
 
 def _state(vertices: int) -> tuple[np.ndarray, ...]:
-    """Make ``seen``, ``front``, ``following``, ``active`` and ``touched`` of kernels/reach.py."""
+    """Make ``seen``, ``front``, ``following``, ``active`` and ``touched`` of engine/analytics/cpu/kernels/reach.py."""
     chunks = -(-vertices // CHUNK_OF_WORDS)
     return (*(np.zeros(vertices, np.uint64) for _ in range(3)), *(np.zeros(chunks, np.uint8) for _ in range(2)))
 

@@ -1,1 +1,1 @@
-"""Computations of measures on GPUs, as computations.py lists them, and the networks that they read."""
+"""Computations of measures on GPUs, as engine/analytics/computations.py lists them, and the networks that they read."""

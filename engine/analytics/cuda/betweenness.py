@@ -29,7 +29,8 @@ from csaw.engine.plan.contracts import Array
 
 log = logging.getLogger(__name__)
 
-# Sums over the neighbors of the vertices of a level, in an order of their own, by the kernels of betweenness.cu.
+# Sums over the neighbors of the vertices of a level, in an order of their own, by the kernels of
+# analytics/cuda/kernels/betweenness.cu.
 
 
 class Order:
@@ -247,7 +248,8 @@ def _add_shared(network: DeviceNetwork, seats: Sequence[Seat], shares: "Sequence
 
 
 class _Share:
-    """One GPU's part. ``ways``, ``passed``: the numbers of betweenness.cu, by the parity of levels.
+    """One GPU's part. ``ways``, ``passed``: the numbers of analytics/cuda/kernels/betweenness.cu, by the parity of
+    levels.
 
     ``total``: of own vertices.
     """

@@ -97,7 +97,7 @@ def _flatten(network: DeviceNetwork, parent: Array) -> None:
 
 
 def strong_components(network: DeviceNetwork) -> np.ndarray:
-    """Find the smallest vertex of each vertex's component, [V], on the host, as cpu/components.py does."""
+    """Find the smallest vertex of each vertex's component, [V], on the host, as analytics/cpu/components.py does."""
     return network.host.compute("strong_components")
 
 

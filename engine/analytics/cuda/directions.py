@@ -18,7 +18,9 @@ WARPS = 1 << 16  # of a launch over rows
 
 
 def is_simple(blocks: Iterable[Block], kernels: Kernels) -> bool:
-    """Whether no row of an undirected graph has a self loop or a repeat. ``kernels``: those of adjacency.cu."""
+    """Whether no row of an undirected graph has a self loop or a repeat. ``kernels``: those of
+    analytics/cuda/kernels/adjacency.cu.
+    """
     faults = cupy.zeros(1, np.uint64)
     for block in blocks:
         rows = (block.first, block.last, block.indptr, block.indices)

@@ -1,4 +1,4 @@
-"""The memory of works on a GPU, without CuPy: twin of cpu/footprints.py.
+"""The memory of works on a GPU, without CuPy: twin of engine/analytics/cpu/footprints.py.
 
 Works that need all rows of the simple undirected graph in memory declare what they take in addition to these.
 """
@@ -126,4 +126,4 @@ WORKS = {
     "rounds_both_ways": Work(lambda network, _: both_directions_bytes(network)),
     "triangles": Work(_triangles_suffice, _triangles_in_memory),
 }
-"""By the names of computations, as in cpu/footprints.py."""
+"""By the names of computations, as in engine/analytics/cpu/footprints.py."""

@@ -1,4 +1,5 @@
-"""Hop counts on GPUs, from a word of 64 sources after the other, or estimated from sketches: twin of cpu/searches.py.
+"""Hop counts on GPUs, from a word of 64 sources after the other, or estimated from sketches: twin of
+analytics/cpu/searches.py.
 
 GPUs over which a graph is spread search from the same word. Each GPU goes along its own rows alone. Pushing, it gives
 words to any vertices, in its own memory; then the owner of a vertex takes them there, from the chunks that were
@@ -20,7 +21,7 @@ from csaw.engine.analytics.sketches import FEW, SKETCH_SLOT, pairs_within
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.plan.contracts import Array
 
-# The state of searches from a word of 64 sources, as cpu/kernels/reach.py describes it.
+# The state of searches from a word of 64 sources, as engine/analytics/cpu/kernels/reach.py describes it.
 
 PULL_SHARE = 8
 """A level pulls if its frontier has more than one of this many of the entries that are left.

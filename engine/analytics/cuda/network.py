@@ -72,7 +72,7 @@ class LoadedKernels:
 # Threads of a warp that serve a row, and the entries from which on more do; from the last on, a block serves one.
 ENDS = {2: 8, 8: 64, 32: 2048}
 FEW_ROWS = 1 << 15  # that the host orders sooner than it hears from a GPU
-LONG = 2048  # entries of a long row, as in warp_rows.cuh,
+LONG = 2048  # entries of a long row, as in engine/analytics/cuda/kernels/warp_rows.cuh,
 LONG_BLOCK = 256  # threads of a block that serves one, as there,
 SHARES = 8  # blocks of threads that share one,
 SIDE_BY_SIDE = 4  # and long rows of a multiprocessor at a time

@@ -1,4 +1,4 @@
-"""Lists of lower neighbors of vertices that are ranked by degree, on a GPU: twin of cpu/oriented.py.
+"""Lists of lower neighbors of vertices that are ranked by degree, on a GPU: twin of engine/analytics/cpu/oriented.py.
 
 Vertices of fewer than two neighbors are in no triangle, and have no rank: so ranks take 32 bits where ids take 64, and
 what is kept of each rank is of fewer vertices. Hubs, the vertices of highest degree, are listed in 16 bits, others in
@@ -6,10 +6,10 @@ what is kept of each rank is of fewer vertices. Hubs, the vertices of highest de
 
 Of a graph larger than a GPU's memory, all rows pass by the GPU once, and are written run by run: the lists of the
 vertices of a block, in order of rank. They are read piece by piece, the lists of consecutive ranks, put together of
-what each run has of it. Of each list there is an entry beside it (oriented_runs.cu). So the half of the graph that is
-read again and again has no more than four bytes an edge, hubs in 16 bits, and is not split again. Runs are in host
-memory, which is page-locked, or in a temporary file; those of a graph that is spread over GPUs stay on the GPU that
-wrote them.
+what each run has of it. Of each list there is an entry beside it (analytics/cuda/kernels/oriented_runs.cu). So the half
+of the graph that is read again and again has no more than four bytes an edge, hubs in 16 bits, and is not split again.
+Runs are in host memory, which is page-locked, or in a temporary file; those of a graph that is spread over GPUs stay on
+the GPU that wrote them.
 """
 
 import threading
@@ -34,7 +34,7 @@ from csaw.partition.errors import DeviceError
 
 MOST_RANKED = (1 << 32) - 1  # vertices whose ranks take 32 bits, besides the number that stands for no rank
 LEAST = 2  # neighbors of a vertex in a triangle
-SPAN = 1024  # vertices of which a warp finds those that get a rank, as in oriented.cu
+SPAN = 1024  # vertices of which a warp finds those that get a rank, as in engine/analytics/cuda/kernels/oriented.cu
 LONG = 1024  # neighbors from which a row is split by a whole block
 BIG, SMALL = 512, (32, 2)  # threads of a block: of one long row, and of two short ones
 RANKED = 8  # words of the struct Ranked
@@ -45,8 +45,8 @@ MOST_WARPS = 1 << 20  # of a launch
 class Lists(NamedTuple):
     """The lower neighbors of the vertices of rank ``first`` .. ``last`` - 1.
 
-    ``ranked`` uint32 [last - first, RANKED]: the struct of ranked.cuh. ``near`` uint16, ``far`` uint32: hubs, and
-    others.
+    ``ranked`` uint32 [last - first, RANKED]: the struct of analytics/cuda/kernels/ranked.cuh. ``near`` uint16, ``far``
+    uint32: hubs, and others.
     """
 
     first: int

@@ -1,7 +1,8 @@
-"""Matches of small patterns on a GPU, in memory: twin of cpu/patterns.py.
+"""Matches of small patterns on a GPU, in memory: twin of engine/analytics/cpu/patterns.py.
 
 Tables of matches of a pattern's first vertices are joined with the next vertex, so many candidates at a time that the
-longer matches have room (kernels/patterns.cu); each of these tables is joined to the end before the next is made.
+longer matches have room (analytics/cuda/kernels/patterns.cu); each of these tables is joined to the end before the next
+is made.
 """
 
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from csaw.engine.analytics.pattern import Asked, count_each
 from csaw.engine.plan.contracts import Array
 
 MOST = 1 << 22  # matches of a table; so many keep a GPU busy
-PIECE = 2048  # candidates that a block joins at a time, as in patterns.cu
+PIECE = 2048  # candidates that a block joins at a time, as in engine/analytics/cuda/kernels/patterns.cu
 BLOCK, BLOCKS = 256, 16  # threads of a block, and blocks of a multiprocessor
 
 
@@ -39,8 +40,8 @@ class Rows(NamedTuple):
 def patterns(network: DeviceNetwork, *, asked: Sequence[Asked], labels: np.ndarray | None = None) -> list[int]:
     """Count the matches of each pattern of analytics/pattern.py, in their order.
 
-    ``labels``: int32 [V] in host memory, as of cpu/patterns.py. BudgetError where the GPU's memory does not hold the
-    rows and what they are sorted by; DeviceError where 2^32 vertices or more have neighbors.
+    ``labels``: int32 [V] in host memory, as of analytics/cpu/patterns.py. BudgetError where the GPU's memory does not
+    hold the rows and what they are sorted by; DeviceError where 2^32 vertices or more have neighbors.
     """
     rows = cache(lambda: renumbered(network))
 

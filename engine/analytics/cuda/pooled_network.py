@@ -104,7 +104,7 @@ class PooledNetwork(DeviceNetwork):
         if what not in SPREAD:
             raise OptionError(
                 f"--residency {Residency.POOLED}: {what} of {self.store.path} needs all rows in reach of one GPU; pass "
-                f"--residency {Residency.STREAMED}"
+                f"--residency {Residency.HOST}"
             )
         return super().compute(what, **options)
 

@@ -82,7 +82,9 @@ class State:
         return self.found[COUNTED:]
 
     def round_over(self, block: Block, changed: Array, active: Array, sent: Array = None) -> np.ndarray:
-        """The struct of a round over the rows of a block, with arrays as kernels/rounds.cuh names them."""
+        """The struct of a round over the rows of a block, with arrays as analytics/cuda/kernels/rounds.cuh names
+        them.
+        """
         return struct(
             "Round",
             vertices=self.network.vertices,

@@ -109,7 +109,7 @@ def _settle(network: DeviceNetwork, distance: Array, round_of: Array, number: in
 # On several GPUs.
 
 INFINITE = np.float64(np.inf).view(np.uint64)
-EVERY_CHUNK = 0, 1  # as ``choose`` in sssp.cu says which chunks it looks at
+EVERY_CHUNK = 0, 1  # as ``choose`` in engine/analytics/cuda/kernels/sssp.cu says which chunks it looks at
 
 
 def search(network: DeviceNetwork, distance: Array, length: float) -> None:

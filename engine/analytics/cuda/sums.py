@@ -1,4 +1,4 @@
-"""Sums over the neighbors of each vertex on GPUs, and what is iterated of them: twin of cpu/sums.py.
+"""Sums over the neighbors of each vertex on GPUs, and what is iterated of them: twin of engine/analytics/cpu/sums.py.
 
 PageRank on several GPUs: each ranks the vertices of a range, and tells the others what these pass on. GPUs have the
 numbers that are passed of all vertices, and ranks and sums of their own ones. The kernel that finds what a vertex

@@ -1,4 +1,4 @@
-"""Counting the triangles of lists of lower neighbors on a GPU: twin of cpu/kernels/triangles.py.
+"""Counting the triangles of lists of lower neighbors on a GPU: twin of engine/analytics/cpu/kernels/triangles.py.
 
 The lists are of all vertices, or of parts of them.
 """
@@ -15,11 +15,11 @@ from csaw.engine.cuda.launch import Kernels
 from csaw.engine.plan.contracts import Array
 
 MANY = 96  # neighbors from which a vertex is worth a bitmap of the hubs
-CHUNK = 2048  # higher neighbors of a task, as in triangles.cu
+CHUNK = 2048  # higher neighbors of a task, as in engine/analytics/cuda/kernels/triangles.cu
 HUB, MIDDLE, MIDDLE_EACH, FEW = 256, 128, 256, 256  # threads of a block of each kernel
 DENSE = {8192: 256, 16384: 768}  # sizes of dense parts, and neighbors from which products are faster than lookups
 DENSE_EDGES = 4  # entries of rows for each byte of a bit matrix
-DENSE_ROWS, DENSE_BLOCK = 64, 384  # rows and threads of a block, as in dense.cu
+DENSE_ROWS, DENSE_BLOCK = 64, 384  # rows and threads of a block, as in engine/analytics/cuda/kernels/dense.cu
 SINCE = 80  # the first architecture whose tensor cores multiply bits
 MOST_SHARED = 97  # CUDA's number of a device's attribute: bytes of shared memory that a block can have
 

@@ -81,9 +81,9 @@ def _in_memory(network: DeviceNetwork, each: bool) -> list[tuple[int, Array | No
     return on_each(networks, count_share)
 
 
-# By a masked product, in memory: twin of the one in cpu/triangles.py.
+# By a masked product, in memory: twin of the one in engine/analytics/cpu/triangles.py.
 
-FEW = 64  # entries of a mask that a warp searches, as in masked_product.cu
+FEW = 64  # entries of a mask that a warp searches, as in engine/analytics/cuda/kernels/masked_product.cu
 PRODUCT_BLOCK, PRODUCT_BLOCKS = 256, 16  # threads of a block, and blocks of a multiprocessor
 
 

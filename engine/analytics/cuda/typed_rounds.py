@@ -1,4 +1,4 @@
-"""The hooks of a measure of the user's own, compiled into kernels for a GPU: twin of those in cpu/rounds.py.
+"""The hooks of a measure of the user's own, compiled into kernels for a GPU: twin of those in analytics/cpu/rounds.py.
 
 Numba types the hooks on the CPU first, so that both devices compute with the same types, and numba-cuda compiles the
 same text of them.
@@ -48,7 +48,7 @@ def typed(measure: Hooked, params: tuple[float, ...], id_dtype: np.dtype) -> Typ
 
 
 def _unit(measure: Hooked, params: tuple[float, ...], found: "Types", id_dtype: np.dtype) -> Unit:
-    constants: dict[str, int] = {f"HAS_{name.upper()}": measure.has(name) for name in FIELDS}
+    constants: dict[str, int] = {f"HAS_{name.upper()}_HOOK": measure.has(name) for name in FIELDS}
     constants |= {
         "COMBINE": COMBINES.index(measure.combine),
         "REAL": is_real(found.value),

@@ -20,7 +20,7 @@ WHAT, WHERE = "What to evaluate", "Where it runs"
 FORMATS = ("text", "csv", "latex")
 """Forms of the table."""
 LISTS = ("triangles", "support")
-"""The kinds of lists, which evaluation/listing.py makes."""
+"""The kinds of lists, which listing.py makes."""
 MOST_WINDOWS = 10_000
 
 

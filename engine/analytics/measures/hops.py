@@ -33,11 +33,11 @@ class Hops(Measure):
 
     From random sources, standard errors are those of a jackknife, and the longest distance is a lower bound of the
     diameter. Where all sources say the same, or all but one or two, a jackknife knows of little or no error: then it is
-    at least that of a share of other vertices which so many sources miss with a chance of 5 % (evaluation/start.py),
-    should these reach nothing, or all of the largest component at the least or the longest distance that was met. Of
-    the connected pairs of a directed graph the error is never less than that. Those of an undirected graph are exact,
-    by its components. Sketches are HyperANF's, of 16 registers: about 26 % an estimate (Flajolet et al., AofA 2007),
-    less the square root of their number, which the stated error measures.
+    at least that of a share of other vertices which so many sources miss with a chance of 5 %
+    (analytics/evaluation/start.py), should these reach nothing, or all of the largest component at the least or the
+    longest distance that was met. Of the connected pairs of a directed graph the error is never less than that. Those
+    of an undirected graph are exact, by its components. Sketches are HyperANF's, of 16 registers: about 26 % an
+    estimate (Flajolet et al., AofA 2007), less the square root of their number, which the stated error measures.
     """
 
     directions = ("undirected",)

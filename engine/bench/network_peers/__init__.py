@@ -1,7 +1,7 @@
 """Libraries that measure networks, beside csaw in its suites, and GroupTC, which counts triangles on a GPU.
 
-Libraries are classes of libraries.py, which its TOOLS names. peer_loop.py runs them in a process of their own, by the
-interpreter that ``--peer`` names or, where the package is installed for csaw's, by that. A class has ``works``, the
+Libraries are classes of libraries.py, which its TOOLS names. bench/peer_loop.py runs them in a process of their own, by
+the interpreter that ``--peer`` names or, where the package is installed for csaw's, by that. A class has ``works``, the
 names of works that it can do, and imports the package when it is made:
 
     (how, graph)        ``how`` has folder, vertices, directed, threads, the name of the work and what it needs: sources

@@ -1,4 +1,4 @@
-"""Other samplers, and csaw as one of them, each run by peer_loop.py in an interpreter that has it.
+"""Other samplers, and csaw as one of them, each run by engine/bench/peer_loop.py in an interpreter that has it.
 
 Programs are rows of the table in programs.py, Python packages classes in libraries.py, csaw is in csaw.py; a TOOLS of
 each file names them. These files import nothing but NumPy at their tops, so that they can be read where no sampler is

@@ -67,7 +67,7 @@ class ProgramPeer(NamedTuple):
         return "" if self.walks else GIVES_NONE
 
     def __call__(self, how, graph):
-        """Make what peer_loop.py runs."""
+        """Make what engine/bench/peer_loop.py runs."""
         return Program(self, how, graph())
 
 

@@ -1,6 +1,6 @@
 """The suites of ``csaw bench``. Each reproduces an experiment, of a paper or csaw's own.
 
-A module has those that are read together, in a table SUITES: a Suite (context.py) by each name.
+A module has those that are read together, in a table SUITES: a Suite (engine/bench/context.py) by each name.
 """
 
 from importlib import import_module

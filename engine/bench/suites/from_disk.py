@@ -4,9 +4,9 @@ Files are dropped from the page cache. Runs of few instances, for which rows are
 brings whole partitions.
 
 Then walks, second order and weights too, 25 x 10 and forest fires, with half, a quarter and a tenth of the graph in
-memory, or with the budgets that are given, beside what they are expected to move: see shares.py. The link's rate is
-that of reading all partitions from the same disk. Alias tables that a weighted run has made are in a file of its own,
-which the system may hold in its memory.
+memory, or with the budgets that are given, beside what they are expected to move: see bench/shares.py. The link's rate
+is that of reading all partitions from the same disk. Alias tables that a weighted run has made are in a file of its
+own, which the system may hold in its memory.
 """
 
 import os

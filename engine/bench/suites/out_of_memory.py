@@ -12,8 +12,8 @@ the other policies do. With ``--parameters csaw`` the walk is uniform and 500 x 
 place of the unbiased neighbors.
 
 Then walks, second order and weights too, 25 x 10 and forest fires, with half, a quarter and a tenth of the graph in
-memory, beside the bytes that they are expected to move: see shares.py. With --memory on a CPU or --gpu-memory on a GPU
-only these, with these budgets, also from disk if a GPU has both.
+memory, beside the bytes that they are expected to move: see bench/shares.py. With --memory on a CPU or --gpu-memory on
+a GPU only these, with these budgets, also from disk if a GPU has both.
 """
 
 import tempfile

@@ -1,4 +1,4 @@
-"""A batch of neighbor samples on the CPU with uniform picks, drawn hop by hop; see kernels/hops.py."""
+"""A batch of neighbor samples on the CPU with uniform picks, drawn hop by hop; see engine/cpu/kernels/hops.py."""
 
 from collections.abc import Callable
 
@@ -73,7 +73,7 @@ class HopTables:
         return int(self.counts[1])
 
 
-# A batch of neighbor samples in time on the CPU, drawn hop by hop; see kernels/hops.py.
+# A batch of neighbor samples in time on the CPU, drawn hop by hop; see engine/cpu/kernels/hops.py.
 
 
 class HopTablesInTime(HopTables):

@@ -1,5 +1,5 @@
 """Samples of layers on the CPU: instances are added up and matched by threads, without sorting all edges at once; see
-kernels/layers.py.
+engine/cpu/kernels/layers.py.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """Mini-batches on the CPU with picks that are uniform or from running sums, each drawn by one thread.
 
-See kernels/minibatches.py.
+See engine/cpu/kernels/minibatches.py.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
-"""Reading the graph in a kernel: rows, neighbors, membership. Part of every specialised kernel; see specialize.py.
+"""Reading the graph in a kernel: rows, neighbors, membership. Part of every specialised kernel; see cpu/specialize.py.
 
 indptr        int64 [V + 1]   always whole
-indices       id    [E]       neighbors. On a streamed graph they have address space for single rows (single_rows.py),
-                              and behind them slots for partitions (graph.py)
+indices       id    [E]       neighbors. On a streamed graph they have address space for single rows
+                              (engine/schedule/single_rows.py), and behind them slots for partitions (cpu/graph.py)
 weights       f32   [E]       only where the kernel reads them
 table         id    [3 E]     alias entries {neighbor, its alias, threshold}, in place of indices and weights
 sums          i64   [E]       running sums of a row's biases, if selection searches in them
@@ -48,6 +48,8 @@ from csaw.partition.base.compile import inner, njit
 BLOCK_BITS = 6  # log2 of the vertices that share an entry of ``near``
 
 
+# The last six members (previous, began, word, path, known, edge) keep this order: ``for_hooks``, ``with_word``,
+# ``with_times`` and ``at_edge`` below cut them off by place. Add other members before ``previous``.
 class GraphArrays(NamedTuple):
     indptr: np.ndarray
     indices: np.ndarray
@@ -183,8 +185,8 @@ def stored_weight(graph, position):
 
 @njit(inline="always")
 def prefetch_edge(graph, position):
-    """Ask for the memory of an edge; an alias entry may lie in two lines (asking for both: 10
-    % faster weighted walks).
+    """Ask for the memory of an edge; an alias entry may lie in two lines (asking for both: 10 % faster
+    weighted walks).
     """
     if TABLE:
         prefetch(graph.table, uint64(3) * uint64(position))

@@ -1,4 +1,4 @@
-"""Default constants and empty hooks. specialize.py puts those of a plan in their place."""
+"""Default constants and empty hooks. engine/cpu/specialize.py puts those of a plan in their place."""
 
 from csaw.partition.base.compile import inner
 
@@ -30,7 +30,7 @@ TIMED = 0  # walks know the times of their edges
 EVENT_WORDS = 4  # of 32 bits, of an edge in the order by time of its row: see access.py
 EVENTS = False  # edges are there in the order by time of their row, and of each which may follow it in a walk
 ALONG = False  # of EVENTS: walks go where their edges lead, because no hook says otherwise
-BY_TIME = 0  # steps are drawn from the order by time: see temporal.py, and specialization.py for the rest
+BY_TIME = 0  # steps are drawn from the order by time: see temporal.py, and schedule/specialization.py for the rest
 TIME_COLUMN = 0  # numbers of the edge columns time and time_order
 TIME_ORDER = 0
 HAS_START = 0

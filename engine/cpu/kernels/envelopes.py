@@ -144,7 +144,7 @@ def is_accepted(coin, halvings, first, time, scale):
 # Biases of the edges in a range of a row's order by time.
 #
 # Biases count from `near`, the end of a range from which the walk comes, or from the other end where FAR. Exponential
-# ones are drawn under an envelope: see envelopes.py. Biases of different times draw edges until one is the first of its
+# ones are drawn under an envelope: see above. Biases of different times draw edges until one is the first of its
 # time, so that no row is read. The twin of cuda/kernels/temporal.cuh.
 
 FIRST_TRIES, READ_ALL = (
@@ -155,7 +155,7 @@ FIRST_TRIES, READ_ALL = (
 
 @inner(forceinline=True)
 def exponential_place(graph, row, count, low, high, word, coin, seed, instance, step, scale):
-    """A number in a range by its exponential bias: see envelopes.py.
+    """A number in a range by its exponential bias, under its envelope.
 
     ``word`` and ``coin`` are the words of the first trial.
     """
@@ -275,8 +275,7 @@ def place_drawn(graph, state, j, low, high, seed, instance, step, scale):
 
 
 # Trials under envelopes, of all lanes of a group: the arithmetic is loops over lanes with nothing else in them, so it
-# runs in vector registers and no branch is guessed wrong. They give what number_under and is_accepted give one by one,
-# as envelopes.py has it.
+# runs in vector registers and no branch is guessed wrong. They give what number_under and is_accepted give one by one.
 
 LEVELS = 34  # most levels of an envelope, and one: of each lane there is room for so many
 TOP = 9223372036854775808  # a bit to find where no other is set

@@ -75,7 +75,7 @@ def choose(seed, first, width, slot, size, cell, row, degree, spots, base):
     return draw_places(seed, instance, at, row, row + degree, size, spots[base : base + size])
 
 
-# Neighbor samples in time in tables, as in hops.py: a cell depends on its parent and the time that this knows.
+# Neighbor samples in time in tables, as above: a cell depends on its parent and the time that this knows.
 #
 # The twin of engine/cuda/kernels/hops_in_time.cu.
 

@@ -2,7 +2,7 @@
 
 A hash table is a row's buckets of 8 slots, at most half full: one gather answers nearly every question. A slot holds a
 neighbor + 1, or 0. With MEMBER_WEIGHTS the weights of a bucket's neighbors follow them: 64 bytes, a cache line, instead
-of 32. Row v has the buckets from row / 4 + v on, so no table says where they are. graph.cuh has the same.
+of 32. Row v has the buckets from row / 4 + v on, so no table says where they are. cuda/kernels/graph.cuh has the same.
 
 A filter has 8 bits an edge, and a search in the row follows where it does not say no. On R-MAT scale 20, 13 % of a
 node2vec walk's questions had to be searched, which took half of the time of a step.

@@ -1,8 +1,13 @@
 """Second-order walks by rejection: propose a neighbor by weight, accept it by bias; see walk.py for the walkers' state.
 
+Because the proposal has the weight in it, hooks get the weight 1.0 here: ``edge_bias`` returns the bias over the weight
+of the edge.
+
 If a row accepts hardly any proposal, because its biases or weights are far apart, the step is drawn from the whole row
 instead. This depends on the row alone, and rejected trials carry no information about the accepted one, so the law is
 the same.
+
+The stages of a trial come first, then the whole row, then the walk, whose lanes take turns in these stages.
 """
 
 import numpy as np
@@ -56,7 +61,7 @@ from csaw.engine.draws.random import SHIFT, below, draw64, fraction_of, is_bias,
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_tools import empty, full, zeros
 
-# The stages of a trial of a rejection walk, each for the lanes of a group: see rejection.py.
+# The stages of a trial of a rejection walk, each for the lanes of a group.
 #
 # A trial takes 30 ns of arithmetic, and waits for two lines of memory, its candidate's and that of the answer. So
 # stages are loops of their own, which run in vector registers where they can, and have no branches that nothing
@@ -175,9 +180,9 @@ def begin_return(j, graph, here, back, returns, searching, low, width, end, want
 
 # Second-order walks by rejection.
 
-HOPELESS = (
-    2.0**-20
-)  # rows where a smaller share of trials accept are not tried: selection.py and whole_row.cuh have the same
+# Rows where a smaller share of trials accept are not tried: plan/selection.py and cuda/kernels/whole_row.cuh have the
+# same.
+HOPELESS = 2.0**-20
 TRIALS = 64  # trials, and one for each neighbor, before the row is examined, which costs no more than they did
 TRY_ON = -2  # returned instead of a vertex
 LEAST_LANES = 48  # three groups, so that no two of the turns of one fall together
@@ -230,30 +235,30 @@ def walk_by_rejection(todo, first, graph, params, bounds, seed, length, walkers,
 
 @inner
 def trial_lanes():
-    """The state of all lanes: arrays that take_turns names.
+    """The state of all lanes, in the order in which take_turns unpacks it.
 
     Its caller holds them, so that it can use them without reference counts, which it would update at each use.
     """
     return (
-        full(LANES, -1, np.int64),
-        zeros(LANES, np.int64),
-        full(LANES, -1, np.int64),
-        zeros(LANES, np.uint64),
-        zeros(LANES, np.uint64),
-        empty(LANES, np.uint64),
-        zeros(LANES, np.uint64),
-        zeros(LANES, np.uint64),
-        zeros(LANES, np.int64),
-        zeros(LANES, np.uint64),
-        zeros(LANES, np.float64),
-        zeros(LANES, np.int64),
-        zeros(LANES, np.float64),
-        empty(LANES, np.float64),
-        zeros(LANES, np.uint8),
-        empty(LANES, np.int64),
-        full(3, -1, np.int64),
-        zeros(LANES, np.uint64),
-        search_scratch(LANES),
+        full(LANES, -1, np.int64),  # lane: its walker, -1 without one
+        zeros(LANES, np.int64),  # here: where the walker is
+        full(LANES, -1, np.int64),  # back: the vertex before, -1 at the source
+        zeros(LANES, np.uint64),  # instance: the number of the walk
+        zeros(LANES, np.uint64),  # steps: those taken
+        empty(LANES, np.uint64),  # words: 64 random bits of the trial
+        zeros(LANES, np.uint64),  # counts: edges of the row
+        zeros(LANES, np.uint64),  # spots: the place of the proposed edge
+        zeros(LANES, np.int64),  # goal: the candidate, -1 without one
+        zeros(LANES, np.uint64),  # trial: its number
+        zeros(LANES, np.float64),  # coin: of [0, 1), below 0 where any bias is accepted
+        zeros(LANES, np.int64),  # decided: 1 where the trial is decided without a bias
+        zeros(LANES, np.float64),  # returns: the weight of the return edge
+        empty(LANES, np.float64),  # weight: the sum of the row's weights
+        zeros(LANES, np.uint8),  # searching: what for, NOTHING, EDGE, RETURN or RETURNS
+        empty(LANES, np.int64),  # asks: questions that are left for later
+        full(3, -1, np.int64),  # answer: an edge a -> b, and whether it exists
+        zeros(LANES, np.uint64),  # places: of a hash table's line
+        search_scratch(LANES),  # low, width, end and wanted of a search in a row
     )
 
 

@@ -16,7 +16,7 @@ from csaw.partition.base.compile import inner, njit
 TRIES, TRIES_SHIFT = (
     8,
     5,
-)  # pick j is drawn from the remaining candidates after 8 + (j >> 5) collisions; collide.cuh has the same
+)  # pick j is drawn from the remaining candidates after 8 + (j >> 5) collisions; cuda/kernels/collide.cuh has the same
 
 
 @inner(forceinline=True)

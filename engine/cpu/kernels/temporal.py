@@ -78,7 +78,7 @@ from csaw.partition.base.kernel_tools import empty, full
 
 # Edges in the order by time of their rows, of a graph that is all in memory, and where the edges begin that may follow
 # each of them: a uniform step of a walk in time reads one line of them, as one of other walks does. See access.py for
-# their form, and temporal.py for how they are used.
+# their form.
 
 
 @njit(nogil=True)

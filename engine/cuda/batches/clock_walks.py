@@ -1,4 +1,4 @@
-"""A batch of multidimensional walks on a GPU: rounds of walkers that run side by side; see clocks.cu."""
+"""A batch of multidimensional walks on a GPU: rounds of walkers that run side by side; see cuda/kernels/clocks.cu."""
 
 import cupy
 import numpy as np

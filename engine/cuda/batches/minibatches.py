@@ -1,4 +1,4 @@
-"""Mini-batches on a GPU with uniform picks, some at a time through all hops; see minibatches.cu.
+"""Mini-batches on a GPU with uniform picks, some at a time through all hops; see engine/cuda/kernels/minibatches.cu.
 
 Hash tables of their vertices are in shared memory.
 """
@@ -41,7 +41,7 @@ class DeviceMiniBatches:
         self.sources = cupy.asarray(np.ascontiguousarray(sources, np.int64))
         self.is_full = not sources.size or sources[:, :, 1].min() >= 0
         hops = len(self.sizes)
-        self.words = 2 if self.disjoint or self.dtype.itemsize == 8 else 1  # of Key in minibatch.cuh
+        self.words = 2 if self.disjoint or self.dtype.itemsize == 8 else 1  # of Key in cuda/kernels/minibatch.cuh
         self.chunks = [-(-cells // CHUNK_CELLS) for cells in self.cells]
         self.n_id = cupy.empty((self.instances, self.room), self.dtype)
         self.owner = cupy.empty((self.instances, self.room), np.uint32) if self.disjoint else None

@@ -1,5 +1,5 @@
 """A batch of traversal samples on a GPU with uniform picks: one kernel takes every instance through all depths; see
-trees.cu.
+engine/cuda/kernels/trees.cu.
 """
 
 from dataclasses import dataclass

@@ -36,7 +36,7 @@ class Walks(WaitingWalks):
         self.rules, timed = time_rules(backend.algorithm), backend.needs.timed
         sources, starts = sources_and_starts(sources, self.rules)
         self.source = cupy.asarray(sources, backend.store.id_dtype)
-        self.places: Array = None  # of walks without a limit: see rounds.py
+        self.places: Array = None  # of walks without a limit: see engine/batches/walks.py
         self.before = 0
         self.walks: Array = self._room(sources.size)
         self.times: Array = None
@@ -102,7 +102,7 @@ class Walks(WaitingWalks):
     def advance(self) -> None:
         backend = self.backend
         if backend.ends_early and not backend.streamed:
-            self.walks.data.memset_async(255, self.walks.nbytes)  # PREFILLED in walk.cu
+            self.walks.data.memset_async(255, self.walks.nbytes)  # PREFILLED in engine/cuda/kernels/walk.cu
         if backend.streamed:
             self._serve_loaded()
         else:
@@ -160,7 +160,7 @@ class Walks(WaitingWalks):
             self._launch_some(slice(low, low + each), only, share)
 
     def _output(self, rows: slice, only: int) -> np.ndarray:
-        """The struct Output of walk.cu for walkers ``rows``; ``only``: the partition to serve."""
+        """The struct Output of engine/cuda/kernels/walk.cu for walkers ``rows``; ``only``: the partition to serve."""
         return struct(
             "Output",
             begin=rows.start,

@@ -1,5 +1,5 @@
 """A graph in pieces: each partition has arrays of its own, on this GPU, on another one or in host memory; see
-graph.cuh.
+engine/cuda/kernels/graph.cuh.
 """
 
 from functools import cached_property
@@ -120,7 +120,7 @@ class Pieces:
             self.device_column_places[: places.size].set(places, stream=stream)
 
     def address(self) -> np.ndarray:
-        """The struct Graph of graph.cuh, filled for this graph."""
+        """The struct Graph of engine/cuda/kernels/graph.cuh, filled for this graph."""
         return struct(
             "Graph",
             indptr=self.indptr,

@@ -1,4 +1,6 @@
-"""A resident graph: all of it in the memory of one GPU, in the layout that the kernels read (see graph.cuh)."""
+"""A resident graph: all of it in the memory of one GPU, in the layout that the kernels read (see
+cuda/kernels/graph.cuh).
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -32,9 +34,10 @@ class DeviceGraph:
     """Loads all partitions, builds the layout with ``builder``, and drops the arrays that kernels do not read.
 
     Attributes: indptr int64 [V + 1]; indices [E] and weights float32 [E], None once dropped; entries, strength float64
-    [V], bloom and members as graph.cuh declares them, None if the run does not need them. ``columns`` float64 [columns,
-    V]: data of vertices, None without. ``edge_columns``: [E] each, those that hooks read beside weights, none once
-    dropped; ``column_places`` uint64, their addresses, None without. ``rules``: those of a walk in time.
+    [V], bloom and members as cuda/kernels/graph.cuh declares them, None if the run does not need them. ``columns``
+    float64 [columns, V]: data of vertices, None without. ``edge_columns``: [E] each, those that hooks read beside
+    weights, none once dropped; ``column_places`` uint64, their addresses, None without. ``rules``: those of a walk in
+    time.
     """
 
     def __init__(
@@ -143,7 +146,7 @@ class DeviceGraph:
         build_alias(self.builder, spans, edges, self.strength, self.check)
 
     def address(self) -> np.ndarray:
-        """The struct Graph of graph.cuh, filled for this graph."""
+        """The struct Graph of engine/cuda/kernels/graph.cuh, filled for this graph."""
         return struct(
             "Graph",
             indptr=self.indptr,
@@ -237,7 +240,7 @@ class _SumsOfRows:
         entries: Array,
         strength: Array,
     ) -> None:
-        """Queue the kernels that build the tables of a span of rows; see build.cu for the arguments.
+        """Queue the kernels that build the tables of a span of rows; see cuda/kernels/build.cu for the arguments.
 
         Short rows have a warp each. Of long ones, which a single block would take longest for, a block makes the sums,
         and many blocks the entries.

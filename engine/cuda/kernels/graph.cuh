@@ -247,7 +247,7 @@ extern "C" __device__ double csaw_column_value(u64, i64 column, i64 v)
 }
 
 #if EDGE_COLUMNS
-// The number of the edge at hand in a column. EDGE_TYPES has four bits for each column: the place of its type in DTYPES of edge_columns.py.
+// The number of the edge at hand in a column. EDGE_TYPES has four bits for each column: the place of its type in DTYPES of partition/graph/edge_columns.py.
 template <typename Number>
 __device__ __forceinline__ Number edge_number(u64 context, i64 column)
 {

@@ -1,4 +1,4 @@
-// Philox4x32-10 and what is made of its words: the twin of engine/draws/addresses.py and random.py, bit for bit. Compile without fused multiply-add.
+// Philox4x32-10 and what is made of its words: the twin of draws/addresses.py and draws/random.py, bit for bit. Compile without fused multiply-add.
 #pragma once
 #include "portable.cuh"
 

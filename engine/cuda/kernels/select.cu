@@ -1,4 +1,4 @@
-// Neighbors of frontier entries, each (instance, slot, vertex, previous vertex): the twin of engine/cpu/kernels/traverse.py and select.py. A group an entry.
+// Neighbors of frontier entries, each (instance, slot, vertex, previous vertex): the twin of cpu/kernels/traverse.py and cpu/kernels/select.py. A group an entry.
 // Entry i writes at most capacity[i] neighbors from start[i] on, and how many to found[i].
 #include "coins.cuh"
 #include "frontier.cuh"
@@ -37,7 +37,7 @@ __device__ __forceinline__ void select_updating(u64 seed, u64 instance, u64 slot
     }
 }
 
-// k of the pool by successive selection (C-SAW, section IV-B): see engine/cpu/kernels/select.py. First candidates are searched by the whole group, then
+// k of the pool by successive selection (C-SAW, section IV-B): see cpu/kernels/select.py. First candidates are searched by the whole group, then
 // a warp settles them.
 __device__ __forceinline__ i64 by_inverse_transform(u64 seed, u64 instance, u64 slot, const Pool& pool, double largest, i64 k, u64* tally)
 {
@@ -199,7 +199,7 @@ extern "C" __global__ void select_by_table(i64 entries, const i64* numbers, Fron
 }
 
 #if HAS_UPDATE
-// The vertices that follow sampled edges, as `update` says: the twin of update_frontier in engine/cpu/kernels/traverse.py.
+// The vertices that follow sampled edges, as `update` says: the twin of update_frontier in cpu/kernels/traverse.py.
 extern "C" __global__ void update_frontier(i64 edges, const Params params, u64 seed, i64 depth, const i64* instance, const i64* slot, const i64* source, const i64* prev, const i64* src, const i64* dst, i64* then, i64* bad)
 {
     const i64 e = (i64)blockIdx.x * blockDim.x + threadIdx.x;

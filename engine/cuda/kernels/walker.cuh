@@ -2,7 +2,7 @@
 #pragma once
 #include "whole_row.cuh"
 
-// Where many walks end early, the caller fills `out` with NONE beforehand: see Walks in walks.py.
+// Where many walks end early, the caller fills `out` with NONE beforehand: see Walks in engine/cuda/batches/walks.py.
 #define PREFILLED (TIMED || HAS_UPDATE || HAS_DEAD_END || !UNDIRECTED)
 
 // Whether walkers' state is in memory between launches.
@@ -44,7 +44,7 @@ struct Output {  // of all walks: row n of `walks` is that of walker n. UNLIMITE
     const u32* queue;      // the partition that each walker waited for when several launches began side by side,
     i64 only;              // and the one that this launch serves; -1: all that are loaded
     u64* taken;            // not STREAMED: walkers that lanes took after their first
-    u32* trials;           // ASKS_LATER: see engine/cpu/kernels/questions.py; candidates and coins have QUESTIONS a walker
+    u32* trials;           // ASKS_LATER: see cpu/kernels/questions.py; candidates and coins have QUESTIONS a walker
     unsigned char* asked;
     vertex_t *candidates, *sure;
     double* coins;

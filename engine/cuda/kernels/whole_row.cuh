@@ -1,9 +1,11 @@
-// A step of a rejection walk whose row hardly accepts any proposal, drawn from the whole row: the twin of from_whole_row in engine/cpu/kernels/rejection.py.
+// A step of a rejection walk whose row hardly accepts any proposal, drawn from the whole row: the twin of from_whole_row in cpu/kernels/rejection.py.
 // A lane does it alone, in the order of the row, so that sums and the decision are those of the CPU; rows are met so after as many trials.
 #pragma once
 #include "weigh.cuh"
 
-constexpr double HOPELESS = 0x1p-20;  // of trials that accept, below which a row is not tried: selection.py and rejection.py have the same
+// HOPELESS: the share of trials that accept, below which a row is not tried. plan/selection.py and
+// cpu/kernels/rejection.py have the same.
+constexpr double HOPELESS = 0x1p-20;
 constexpr i64 TRIALS = 64;            // before a row is looked at, and one for each neighbor
 constexpr i64 TRY_ON = -2;            // instead of a vertex
 

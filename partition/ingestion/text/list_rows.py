@@ -7,19 +7,9 @@ import numpy as np
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_tools import mixed
 from csaw.partition.errors import FormatError
-from csaw.partition.ingestion.text import numbers, plain
+from csaw.partition.ingestion.text import fast_rows, numbers
 from csaw.partition.ingestion.text.cells import cells, is_blank, row_shown
-from csaw.partition.ingestion.text.numbers import (
-    BAD_WEIGHT,
-    COLUMNS,
-    GOOD,
-    is_space,
-    is_weight,
-    parse_id,
-    parse_weight,
-)
-from csaw.partition.ingestion.text.pieces import Piece, Record
-from csaw.partition.ingestion.text.plain import (
+from csaw.partition.ingestion.text.fast_rows import (
     BIG,
     BLANK,
     COMMENTS,
@@ -30,8 +20,18 @@ from csaw.partition.ingestion.text.plain import (
     ROWS,
     parse_digits,
 )
+from csaw.partition.ingestion.text.numbers import (
+    BAD_WEIGHT,
+    COLUMNS,
+    GOOD,
+    is_space,
+    is_weight,
+    parse_id,
+    parse_weight,
+)
+from csaw.partition.ingestion.text.odd_rows import end_of_line
+from csaw.partition.ingestion.text.pieces import Piece, ReadRecord
 from csaw.partition.ingestion.text.shape import ADJACENCY, METIS, Shape
-from csaw.partition.ingestion.text.text import end_of_line
 
 SHORTEST_CELL = 2  # bytes: a digit and what ends it
 EXPECTED = {
@@ -60,7 +60,7 @@ class Lists(NamedTuple):
 class ListRows:
     """Parses blocks of lines, by any thread; in order, it adds to ``said``, the record of TextRows."""
 
-    def __init__(self, path: str, shape: Shape, skip_errors: bool, said: Record, both_ways: bool) -> None:
+    def __init__(self, path: str, shape: Shape, skip_errors: bool, said: ReadRecord, both_ways: bool) -> None:
         self.path, self.shape, self.skip_errors, self.said = path, shape, skip_errors, said
         self.numbered, self.both_ways = shape.format == METIS, both_ways
 
@@ -75,12 +75,13 @@ class ListRows:
         text = np.frombuffer(block if block.endswith(ending) or not block else block + ending, np.uint8)
         most = text.size // SHORTEST_CELL + 1
         owners, others = np.empty(most, np.uint64), np.empty(most, np.uint64)
-        weights, counts = np.empty(most if shape.weighted_lists else 0, np.float32), np.zeros(plain.COUNTS, np.int64)
+        weights = np.empty(most if shape.weighted_lists else 0, np.float32)
+        counts = np.zeros(fast_rows.COUNTS, np.int64)
         vertices = parse_lists(
             text, shape.newline, shape.before, shape.weighted_lists, self.numbered, owners, others, weights, counts
         )
-        rows, bad = int(counts[plain.ROWS]), int(counts[plain.ERROR_LINE])
-        kind = np.uint64 if counts[plain.BIG] else np.int64
+        rows, bad = int(counts[fast_rows.ROWS]), int(counts[fast_rows.ERROR_LINE])
+        kind = np.uint64 if counts[fast_rows.BIG] else np.int64
         row = block.split(ending)[bad - 1] if bad else b""
         return Lists(owners[:rows].view(kind), others[:rows].view(kind), weights[:rows], counts, vertices, row)
 
@@ -89,15 +90,15 @@ class ListRows:
         if isinstance(given, bytes):
             return self._words(given)
         said, counts = self.said, given.counts
-        if counts[plain.ERROR]:
-            status = int(counts[plain.ERROR])
+        if counts[fast_rows.ERROR]:
+            status = int(counts[fast_rows.ERROR])
             expected = WRONG.get(status, EXPECTED[self.shape.format])
-            where = f"{self.path}:{said.counts['lines'] + int(counts[plain.ERROR_LINE])}"
+            where = f"{self.path}:{said.counts['lines'] + int(counts[fast_rows.ERROR_LINE])}"
             raise FormatError(f"{where}: expected {expected}, found {row_shown(given.row)}")
-        if counts[plain.BIG] and counts[plain.NEGATIVE]:
+        if counts[fast_rows.BIG] and counts[fast_rows.NEGATIVE]:
             raise FormatError(f"{self.path}: ids below zero and above 2^63 in one file; pass --ids string")
         piece = self._of_metis(given) if self.numbered else Piece(given.src, given.dst)
-        for name, at in (("lines", plain.LINES), ("comments", plain.COMMENTS), ("blank", plain.BLANK)):
+        for name, at in (("lines", fast_rows.LINES), ("comments", fast_rows.COMMENTS), ("blank", fast_rows.BLANK)):
             said.counts[name] += int(counts[at])
         said.counts["edges"] += len(piece.src)
         said.vertices += given.vertices

@@ -8,10 +8,9 @@ import numpy as np
 
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.columns import named_ends
-from csaw.partition.ingestion.text import numbers, plain
-from csaw.partition.ingestion.text import text as parser
+from csaw.partition.ingestion.text import fast_rows, numbers, odd_rows
 from csaw.partition.ingestion.text.cells import WORD, empty_cell, refuse_comma, row_shown
-from csaw.partition.ingestion.text.pieces import Bounds, Piece, Record
+from csaw.partition.ingestion.text.pieces import Bounds, Piece, ReadRecord
 from csaw.partition.ingestion.text.shape import Shape
 from csaw.partition.ingestion.text.values import not_of_column, values_of
 
@@ -81,7 +80,7 @@ class NumberRows:
     In order, it adds to ``said``, the record of TextRows.
     """
 
-    def __init__(self, path: str, shape: Shape, skip_errors: bool, said: Record, room_bytes: int) -> None:
+    def __init__(self, path: str, shape: Shape, skip_errors: bool, said: ReadRecord, room_bytes: int) -> None:
         self.path, self.shape, self.skip_errors, self.said = path, shape, skip_errors, said
         self.room, self.weighted, further = Room(room_bytes), shape.read.weight >= 0, shape.read.further
         self.slots = np.full(max(further, default=-1) + 1, -1)
@@ -90,19 +89,19 @@ class NumberRows:
     def cut(self, block: bytes | memoryview) -> Parsed:
         """The rows of a block."""
         parsed = self._parse_to(np.uint32, block)
-        return self._parse_to(np.uint64, block) if parsed.counts[plain.WIDE] else parsed
+        return self._parse_to(np.uint64, block) if parsed.counts[fast_rows.WIDE] else parsed
 
     def _parse_to(self, dtype: type, block: bytes | memoryview) -> Parsed:
         most = len(block) // SHORTEST_ROW + 1
         src, dst, weights = self.room.take(most, dtype, self.weighted)
-        counts, cells = np.zeros(plain.COUNTS, np.int64), np.empty((len(self.shape.read.further), 2, most), np.int64)
-        shape, read = self.shape, self.shape.read
+        shape, read, counts = self.shape, self.shape.read, np.zeros(fast_rows.COUNTS, np.int64)
+        cells = np.empty((len(read.further), 2, most), np.int64)
         first, second = (src, dst) if read.source < read.target else (dst, src)
         whole = block[-1:] == bytes([shape.newline]) or not block
         text = np.frombuffer(block if whole else bytes(block) + bytes([shape.newline]), np.uint8)
         done, rows = self._parse_plain(text, first, second, weights, counts)
         if done < text.size:
-            rows = parser.parse_block(
+            rows = odd_rows.parse_block(
                 text,
                 done,
                 shape.newline,
@@ -120,11 +119,11 @@ class NumberRows:
                 counts,
             )
         self.room.used += rows
-        kind = np.int64 if dtype == np.uint64 and not counts[plain.BIG] else dtype
+        kind = np.int64 if dtype == np.uint64 and not counts[fast_rows.BIG] else dtype
         found = [src[:rows].view(kind), dst[:rows].view(kind), weights[:rows]]
         columns, further = self._further(text, cells[:, :, :rows], found, counts)
         src, dst, weights = columns
-        bad = int(counts[plain.ERROR_LINE]) if counts[plain.ERROR] else 0
+        bad = int(counts[fast_rows.ERROR_LINE]) if counts[fast_rows.ERROR] else 0
         row = bytes(block).split(bytes([shape.newline]))[bad - 1] if bad else b""
         bounds = (int(min(src.min(), dst.min())), int(max(src.max(), dst.max()))) if src.size else None
         return Parsed(src, dst, weights, further, counts, row, bounds, self._respelled(block, counts))
@@ -132,7 +131,7 @@ class NumberRows:
     def _respelled(self, block: bytes | memoryview, counts: np.ndarray) -> tuple[int, str] | None:
         """The line of a block that has an id in another spelling than a number's, and this id."""
         ends = (self.shape.read.source, self.shape.read.target)
-        if not counts[plain.RESPELLED]:
+        if not counts[fast_rows.RESPELLED]:
             return None
         for number, line in enumerate(bytes(block).split(bytes([self.shape.newline])), 1):
             if RESPELLED.search(line) and line.lstrip()[:1] not in (b"#", b"%"):
@@ -159,10 +158,10 @@ class NumberRows:
         row = int(np.argmin(good))
         place = next(k for k, (_, each) in enumerate(found) if not each[row])
         if self.skip_errors:
-            counts[plain.SKIPPED] += int((~good).sum())
+            counts[fast_rows.SKIPPED] += int((~good).sum())
         else:
             line = 1 + int(np.count_nonzero(text[: cells[place, 0, row]] == self.shape.newline))
-            counts[[plain.ERROR, plain.ERROR_LINE, plain.ERROR_FOUND]] = NOT_OF_COLUMN, line, place
+            counts[[fast_rows.ERROR, fast_rows.ERROR_LINE, fast_rows.ERROR_FOUND]] = NOT_OF_COLUMN, line, place
         return [column[good] if column.size else column for column in columns], tuple(
             values[good] for values, _ in found
         )
@@ -177,19 +176,19 @@ class NumberRows:
         shape, read = self.shape, self.shape.read
         if {read.source, read.target} == {0, 1} and not read.further:
             if read.weight < 0 and shape.columns in (0, 2) and not shape.separator:
-                return plain.parse_plain_block(text, shape.newline, first, second, counts)
+                return fast_rows.parse_plain_block(text, shape.newline, first, second, counts)
             if read.weight == 2 and shape.columns == 3:
                 separator = ord(shape.separator or b"\0")
-                return plain.parse_weighted_block(text, shape.newline, separator, first, second, weights, counts)
+                return fast_rows.parse_weighted_block(text, shape.newline, separator, first, second, weights, counts)
         return 0, 0
 
     def counted(self, parsed: Parsed) -> Piece:
         """The rows of the next block, after what is wrong with them is counted or raised as FormatError."""
         said, counts = self.said, parsed.counts
         line = said.counts["lines"]
-        if counts[plain.ERROR]:
-            self._raise(parsed.row, line + int(counts[plain.ERROR_LINE]), int(counts[plain.ERROR]), counts)
-        if counts[plain.BIG] and counts[plain.NEGATIVE]:
+        if counts[fast_rows.ERROR]:
+            self._raise(parsed.row, line + int(counts[fast_rows.ERROR_LINE]), int(counts[fast_rows.ERROR]), counts)
+        if counts[fast_rows.BIG] and counts[fast_rows.NEGATIVE]:
             raise FormatError(f"{self.path}: ids below zero and above 2^63 in one file; pass --ids string")
         for name, at in (("lines", 0), ("comments", 1), ("blank", 2), ("skipped", 4)):
             said.counts[name] += int(counts[at])
@@ -197,9 +196,9 @@ class NumberRows:
         if parsed.respelled:
             said.respelled = said.respelled.at(line + parsed.respelled[0])
             said.spelling = said.spelling or parsed.respelled[1]
-        if counts[plain.BAD_WEIGHTS]:
+        if counts[fast_rows.BAD_WEIGHTS]:
             said.bad_weights = said.bad_weights.at(
-                line + int(counts[plain.WEIGHT_LINE]), int(counts[plain.BAD_WEIGHTS])
+                line + int(counts[fast_rows.WEIGHT_LINE]), int(counts[fast_rows.BAD_WEIGHTS])
             )
         if self.shape.exact and parsed.bounds:
             self._check_bounds(parsed.bounds)
@@ -235,10 +234,10 @@ class NumberRows:
         if status == numbers.COLUMNS:
             raise FormatError(
                 f"{where}: expected {self.shape.columns or 'at least 2'} columns, found "
-                f"{counts[plain.ERROR_FOUND]}: {row_shown(row)}"
+                f"{counts[fast_rows.ERROR_FOUND]}: {row_shown(row)}"
             )
         if status == NOT_OF_COLUMN:
-            raise FormatError(f"{where}: {not_of_column(self.shape.further[counts[plain.ERROR_FOUND]], row)}")
+            raise FormatError(f"{where}: {not_of_column(self.shape.further[counts[fast_rows.ERROR_FOUND]], row)}")
         if row.strip() == (self.shape.header_line or "\0").encode() or named_ends(
             re.split(r"[\s,;]+", row.decode("utf-8", "replace"))
         ):

@@ -45,7 +45,7 @@ class Found(NamedTuple):
 
 
 @dataclass
-class Record:
+class ReadRecord:
     """The counts of a reader, and what it has found odd, for the report and warnings.
 
     ``first``: the first edge of numbers; ``largest``: the largest id behind it;
@@ -68,7 +68,7 @@ class Record:
 class Recorded:
     """Rows of a file whose spans other processes have read: ``add`` their records in order, then it can be ended."""
 
-    said: Record
+    said: ReadRecord
     continued = False  # whether a record was added
 
     @property
@@ -76,11 +76,11 @@ class Recorded:
         """Numbers of lines by what they are."""
         return self.said.counts
 
-    def record(self) -> Record:
+    def record(self) -> ReadRecord:
         """Return the record of the rows that were read."""
         return self.said
 
-    def add(self, record: Record) -> None:
+    def add(self, record: ReadRecord) -> None:
         """Take over the record of the next span, whose lines count from its begin."""
         said = self.said
         before = said.counts["lines"] if self.continued else 0
@@ -178,9 +178,9 @@ class FileRows(Protocol):
 
     def checked(self, parsed: Any) -> Piece: ...
 
-    def record(self) -> Record: ...
+    def record(self) -> ReadRecord: ...
 
-    def add(self, record: Record) -> None: ...
+    def add(self, record: ReadRecord) -> None: ...
 
     def end(self) -> None: ...
 

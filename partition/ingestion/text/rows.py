@@ -15,7 +15,7 @@ from csaw.partition.ingestion.text.doubts import are_counts, is_size_line, size_
 from csaw.partition.ingestion.text.list_rows import ListRows
 from csaw.partition.ingestion.text.members import Unpackers
 from csaw.partition.ingestion.text.number_rows import NumberRows
-from csaw.partition.ingestion.text.pieces import NOTHING_READ, WHOLE, Piece, Record, Recorded, Span
+from csaw.partition.ingestion.text.pieces import NOTHING_READ, WHOLE, Piece, ReadRecord, Recorded, Span
 from csaw.partition.ingestion.text.row_checks import sifted
 from csaw.partition.ingestion.text.shape import ADJACENCY, METIS, text_read_as
 from csaw.partition.ingestion.text.sniff import sniff
@@ -51,7 +51,7 @@ class TextRows(Recorded):
         except BaseException:
             self.close()
             raise
-        self.said = Record(NOTHING_READ | {"lines": span.lines if span.begin else self.shape.skip_lines})
+        self.said = ReadRecord(NOTHING_READ | {"lines": span.lines if span.begin else self.shape.skip_lines})
         self.warnings: list[str] = list(self.shape.warnings)
         given = path, self.shape, self.skip_errors, self.said
         room = min(ROOM_BYTES, crew.work_bytes // (2 * crew.threads))

@@ -15,7 +15,7 @@ from csaw.partition.graph.given_arrays import are_weights
 from csaw.partition.ingestion.columns import Columns, choose
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.number_rows import raised
-from csaw.partition.ingestion.text.pieces import NOTHING_READ, WHOLE, Piece, Record, Recorded, Span
+from csaw.partition.ingestion.text.pieces import NOTHING_READ, WHOLE, Piece, ReadRecord, Recorded, Span
 from csaw.partition.ingestion.text.shape import NO_ROWS, Shape, direction_of, roles
 from csaw.partition.ingestion.time_column import TimeColumn
 
@@ -53,7 +53,7 @@ class TableRows(Recorded):
         if options.skip_lines:
             raise OptionError(f"--skip-lines: {path} is a table and has no lines; expected text")
         self.path, self.skip_errors, self.span = path, options.on_error == "skip", span
-        self.said, self.warnings = Record(dict(NOTHING_READ)), list[str]()
+        self.said, self.warnings = ReadRecord(dict(NOTHING_READ)), list[str]()
         self.batches = self._batches()
         self.first = first = next((batch for batch in self.batches if batch.num_rows), None)
         self.read, self.shape, self.read_as = Columns(), Shape(empty=first is None), NO_ROWS

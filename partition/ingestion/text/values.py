@@ -1,4 +1,4 @@
-"""Values of edge columns in text: numbers of an element type, whose cells the parsers of rows have found."""
+"""Values of edge columns in text, whose cells the parsers of rows have found: times, then numbers of any type."""
 
 from math import isinf
 

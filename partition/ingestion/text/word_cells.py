@@ -9,8 +9,8 @@ import numpy as np
 
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.compile import njit
+from csaw.partition.ingestion.text.fast_rows import BLANK, COUNTS, LINES, ROWS
 from csaw.partition.ingestion.text.numbers import TENS
-from csaw.partition.ingestion.text.plain import BLANK, COUNTS, LINES, ROWS
 
 SPACE, QUOTE = 32, 34
 MOST_DIGITS = 15  # of a weight: a double holds them exactly, so a single division rounds once

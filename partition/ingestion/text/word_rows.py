@@ -7,8 +7,8 @@ import numpy as np
 from csaw.partition.errors import FormatError
 from csaw.partition.graph.given_arrays import LEAST_DOUBLE, are_weights
 from csaw.partition.ingestion.text.cells import cells, empty_cell, fitted, is_blank, refuse_comma, row_shown
-from csaw.partition.ingestion.text.pieces import Piece, Record
-from csaw.partition.ingestion.text.plain import BLANK, LINES, ROWS
+from csaw.partition.ingestion.text.fast_rows import BLANK, LINES, ROWS
+from csaw.partition.ingestion.text.pieces import Piece, ReadRecord
 from csaw.partition.ingestion.text.shape import Shape
 from csaw.partition.ingestion.text.values import not_of_column, value_of, values_of
 from csaw.partition.ingestion.text.word_cells import CutRows, cut_rows
@@ -19,7 +19,7 @@ POSITIVE = re.compile(rb"[^eE]*[1-9]")  # a number with such digits is 0 only be
 class WordRows:
     """Parses blocks of lines in order, and adds to ``said``, the record of TextRows."""
 
-    def __init__(self, path: str, shape: Shape, skip_errors: bool, said: Record, rows_before: bool = False) -> None:
+    def __init__(self, path: str, shape: Shape, skip_errors: bool, said: ReadRecord, rows_before: bool = False) -> None:
         self.path, self.shape, self.skip_errors, self.said = path, shape, skip_errors, said
         self.has_rows = rows_before or shape.header_line is not None
         self.last = shape.read.last

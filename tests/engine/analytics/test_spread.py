@@ -143,7 +143,7 @@ def test_free_memory_counts_where_the_user_does_not_say(store):
 def test_what_the_user_says_is_done_or_refused(store):
     pair = gpus(LARGE, LARGE)
     assert placed(store, pair, residency=Residency.POOLED) == (pair, Residency.POOLED)
-    for other in (Residency.RESIDENT, Residency.STREAMED, Residency.DISK):
+    for other in (Residency.RESIDENT, Residency.HOST, Residency.DISK):
         assert placed(store, pair, residency=other, gpu_memory=1) == (pair, other)
     with pytest.raises(OptionError, match="name them, as in --device cuda:0,1"):
         placed(store, pair[:1], residency=Residency.POOLED)
@@ -217,7 +217,7 @@ def test_auto_takes_all_gpus_where_the_first_has_no_room(store, monkeypatch):
     assert opened(store) == ([0], None)
     assert opened(store, gpu_memory=room) == ([0, 1], Residency.POOLED)
     assert opened(store, residency="pooled") == ([0, 1], Residency.POOLED)
-    assert opened(store, residency="streamed", gpu_memory=room) == ([0], Residency.STREAMED)
+    assert opened(store, residency="streamed", gpu_memory=room) == ([0], Residency.HOST)
     assert opened(store, gpu_memory=room, alone=False) == ([0], None)  # a worker leaves the others to other workers
     assert opened(store, device="cuda:0,1", gpu_memory=room, alone=False) == ([0, 1], Residency.POOLED)
     assert opened(store, device="cuda:1", gpu_memory=room) == ([1], None)

@@ -72,4 +72,4 @@ def test_a_kind_is_no_part_of_reports_and_manifests(tmp_path):
 def test_every_kind_has_its_batches_on_the_cpu_and_its_kernels_on_a_gpu():
     assert CpuBackend.batches.keys() == set(BatchKind) - {BatchKind.TREES}
     assert all(isinstance(late.found(), type) for late in CpuBackend.batches.values())
-    assert FILES.keys() == set(BatchKind)
+    assert FILES.keys() == set(BatchKind) - {BatchKind.WHOLE_IN_TIME}

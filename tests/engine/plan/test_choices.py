@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from helpers.graphs import random_store
 
+from csaw.cli.reports.run import FITS
 from csaw.engine import prepare
 from csaw.engine.api import registry
 from csaw.engine.cuda.device import Device
@@ -81,7 +82,9 @@ def test_codes_in_the_text_of_kernels_are_different(kind):
     assert [one.code for one in kind] == list(range(len(kind)))
 
 
-@pytest.mark.parametrize(("table", "kind"), [(WHERE, Residency), (PICK, Method), (BUILD, GraphLayout)])
+@pytest.mark.parametrize(
+    ("table", "kind"), [(WHERE, Residency), (FITS, Residency), (PICK, Method), (BUILD, GraphLayout)]
+)
 def test_tables_have_every_choice(table, kind):
     assert set(table) == set(kind)
 

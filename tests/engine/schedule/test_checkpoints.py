@@ -171,7 +171,7 @@ def test_a_gpu_draws_no_fewer_than_first_and_a_streamed_graph_is_not_read_more_o
     gpu = Pace(plan(1.0, device="cuda:0"))
     gpu.drew(250, 1000.0)
     assert gpu.size == 250
-    streamed = Pace(plan(1000.0, residency=Residency.STREAMED))
+    streamed = Pace(plan(1000.0, residency=Residency.HOST))
     streamed.drew(500, 1000.0)
     assert streamed.size == 500
 

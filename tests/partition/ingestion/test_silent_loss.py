@@ -8,7 +8,7 @@ from helpers.ingested import read, rows
 
 from csaw.partition import IngestOptions
 from csaw.partition.errors import CsawError, OptionError
-from csaw.partition.ingestion.text.pieces import NOTHING_READ, Record, Recorded
+from csaw.partition.ingestion.text.pieces import NOTHING_READ, ReadRecord, Recorded
 
 
 def entries(store):
@@ -36,9 +36,9 @@ def test_counts_in_the_first_row_are_warned_of_and_can_be_skipped(tmp_path):
 
 def test_the_largest_id_behind_the_first_edge_is_that_of_all_spans():
     whole = Recorded()
-    whole.said = Record(dict(NOTHING_READ))
+    whole.said = ReadRecord(dict(NOTHING_READ))
     for first, largest in [(None, -1), ((4, 3), 2), ((1, 9), 5), ((7, 8), -1)]:
-        whole.add(Record(dict(NOTHING_READ), first=first, largest=largest))
+        whole.add(ReadRecord(dict(NOTHING_READ), first=first, largest=largest))
     assert (whole.said.first, whole.said.largest) == ((4, 3), 9)
 
 

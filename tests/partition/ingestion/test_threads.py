@@ -126,9 +126,9 @@ def test_a_number_of_threads_that_makes_no_sense_is_refused(threads):
 @pytest.mark.parametrize("last", ["", "# the end"], ids=["open", "comment"])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_plain_text_asks_nothing_of_the_parser_that_takes_long_to_compile(tmp_path, monkeypatch, end, last, weighted):
-    from csaw.partition.ingestion.text import text
+    from csaw.partition.ingestion.text import odd_rows
 
-    monkeypatch.setattr(text, "parse_block", None)
+    monkeypatch.setattr(odd_rows, "parse_block", None)
     rows = ["1 2 0.5", "2 3 1e3", "3 1 7"] if weighted else ["1 2", "2\t3", "3,1"]
     lines = ["# a", "% b", *rows[:1], "# c", *([""] if end == "\n" else []), *rows[1:], *([last] if last else [])]
     (tmp_path / "e").write_text(end.join(lines), newline="")

@@ -13,7 +13,7 @@ from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion import word_numbers
 from csaw.partition.ingestion.columns import Columns
-from csaw.partition.ingestion.text.pieces import NOTHING_READ, Piece, Record
+from csaw.partition.ingestion.text.pieces import NOTHING_READ, Piece, ReadRecord
 from csaw.partition.ingestion.text.shape import Shape
 from csaw.partition.ingestion.text.word_cells import Cells, CutRows, cut_rows
 from csaw.partition.ingestion.text.word_rows import WordRows
@@ -74,7 +74,7 @@ def test_plain_rows_are_cut_as_line_by_line_and_others_are_left(separator, place
             if cut is None:
                 continue
             taken += 1
-            by_line, cut_too = (WordRows("e", shape, False, Record(dict(NOTHING_READ))) for _ in range(2))
+            by_line, cut_too = (WordRows("e", shape, False, ReadRecord(dict(NOTHING_READ))) for _ in range(2))
             expected, found = by_line.parse(text), cut_too.counted(cut)
             assert (words_of(found.src), words_of(found.dst)) == (expected.src, expected.dst)
             assert cut_too.said == by_line.said
@@ -136,5 +136,5 @@ def test_odd_rows_between_plain_ones_keep_their_lines_and_their_place(tmp_path):
 
 def test_files_of_words_are_cut_by_the_kernel():
     shape = Shape(separator=b" ", columns=2, strings=True)
-    said = Record(dict(NOTHING_READ))
+    said = ReadRecord(dict(NOTHING_READ))
     assert isinstance(WordRows("e", shape, False, said).cut(b"a b\nc  d\r\n"), CutRows)

@@ -1,4 +1,4 @@
-"""Numbers of shortest paths and their dependencies, level by level. Twin: cuda/kernels/betweenness.cu.
+"""Numbers of shortest paths and their dependencies, level by level. Twin: engine/analytics/cuda/kernels/betweenness.cu.
 
 Brandes, Journal of Mathematical Sociology 25(2), 2001. Every vertex sums over its own row, so no two threads write the
 same place. A row is summed in the order of lanes.py, so that sums have the same bits on a GPU.

@@ -1,4 +1,4 @@
-"""Breadth-first search that pushes from a small frontier and pulls to a large one. Twin: cuda/kernels/bfs.cu.
+"""Breadth-first search that pushes from a small frontier and pulls to a large one. Twin: analytics/cuda/kernels/bfs.cu.
 
 Beamer, Asanovic and Patterson, SC 2012. ``distance`` is int32 [V], -1 where a vertex is not reached. Vertex v is bit v
 % 64 of word v / 64 in a bitmap.

@@ -1,4 +1,4 @@
-"""Sums of floats in one order, that of the warps of a GPU. Twin: cuda/kernels/ordered.cuh.
+"""Sums of floats in one order, that of the warps of a GPU. Twin: engine/analytics/cuda/kernels/ordered.cuh.
 
 Numbers are summed in pieces of 512, and the sums of the pieces in the same way: that of some numbers is that of 32
 lanes, number i in lane i % 32 in their order, which are then added in halves.

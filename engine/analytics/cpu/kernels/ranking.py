@@ -97,7 +97,7 @@ def push_rows(low, high, first, indptr, indices, values, out):
             begin += np.uint64(1)
 
 
-# Sums of floating-point numbers, in the order of lanes.py. Twin: cuda/kernels/ordered_sums.cu.
+# Sums of floating-point numbers, in the order of lanes.py. Twin: engine/analytics/cuda/kernels/ordered_sums.cu.
 
 
 @njit(nogil=True)

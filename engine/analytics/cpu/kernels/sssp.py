@@ -1,4 +1,4 @@
-"""Shortest paths by weight: delta-stepping over rows in any order. Twin: cuda/kernels/sssp.cu.
+"""Shortest paths by weight: delta-stepping over rows in any order. Twin: engine/analytics/cuda/kernels/sssp.cu.
 
 Meyer and Sanders, Journal of Algorithms 49(1), 2003.
 

@@ -1,5 +1,5 @@
 // Groups of 2 to 32 neighboring threads of a warp, each of which serves a row, and blocks that serve one: the shapes
-// that network.py launches.
+// that engine/analytics/cuda/network.py launches.
 #pragma once
 #include "grid.cuh"
 #include "group.cuh"

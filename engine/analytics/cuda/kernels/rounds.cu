@@ -47,7 +47,7 @@ extern "C" __global__ void add_totals(i64 vertices, i64 chunk, i64 number, Param
     const value_t* values, total_t* sums)
 {
     sum_chunks(vertices, chunk, sums, [&](i64 v) -> total_t {
-#if HAS_TOTAL
+#if HAS_TOTAL_HOOK
         return total(params, number, vertices, 0.0, v, v, degrees[v], degrees[v], values[v], 0, 1.0);
 #else
         return 0;

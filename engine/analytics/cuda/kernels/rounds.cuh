@@ -1,6 +1,6 @@
 // Values of vertices in rounds of a measure of the user's own: twin of the functions that the kernels of
-// engine/analytics/cpu/kernels/rounds.py share. Its hooks stand before this text, as far as the class has them (HAS_START,
-// HAS_EDGE, HAS_VERTEX, HAS_TOTAL).
+// engine/analytics/cpu/kernels/rounds.py share. Its hooks stand before this text, as far as the class has them
+// (HAS_START_HOOK, HAS_EDGE_HOOK, HAS_VERTEX_HOOK, HAS_TOTAL_HOOK).
 #pragma once
 #include "ordered.cuh"
 #include "warp_rows.cuh"
@@ -104,7 +104,7 @@ __device__ __forceinline__ i64 as_value(i64 found) { return found; }
 __device__ __forceinline__ combined_t along(const Params& params, i64 number, i64 vertices, total_t total, i64 src,
     i64 dst, i64 src_degree, i64 dst_degree, value_t value, value_t other, double weight, i64* fault)
 {
-#if HAS_EDGE
+#if HAS_EDGE_HOOK
     const combined_t came = edge(params, number, vertices, total, src, dst, src_degree, dst_degree, value, other,
         weight);
     if (is_nan(came)) note(fault, src);
@@ -118,7 +118,7 @@ __device__ __forceinline__ combined_t along(const Params& params, i64 number, i6
 __device__ __forceinline__ value_t renewed(const Params& params, i64 number, i64 vertices, total_t total, i64 v,
     i64 degree, value_t value, combined_t combined)
 {
-#if HAS_VERTEX
+#if HAS_VERTEX_HOOK
     return as_value(vertex(params, number, vertices, total, v, v, degree, degree, value, combined, 1.0));
 #else
     return joined(value, (value_t)combined);

@@ -7,7 +7,7 @@ extern "C" __global__ void begin(i64 vertices, Params params, const i64* degrees
     unsigned char* active, i64* fault)
 {
     for (i64 v = thread_number(); v < vertices; v += threads_of_grid()) {
-#if HAS_START
+#if HAS_START_HOOK
         const value_t found = as_value(start(params, 0, vertices, 0.0, v, v, degrees[v], degrees[v], 0, 0, 1.0));
 #else
         const value_t found = (value_t)v;

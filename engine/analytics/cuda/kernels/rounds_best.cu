@@ -99,7 +99,7 @@ extern "C" __global__ void gather(i64 first, i64 last, i64 all, const unsigned c
 __device__ __forceinline__ value_t pulled(const Params& params, const Round& push, i64 v, i64 i)
 {
     const vertex_t u = push.indices[i];
-    if (HAS_EDGE && !push.active[u]) return nothing<value_t>();
+    if (HAS_EDGE_HOOK && !push.active[u]) return nothing<value_t>();
     const value_t value = push.values[u];
     return along(params, 0, push.vertices, 0, u, v, 0, 0, value, value, 1.0, push.faults);
 }

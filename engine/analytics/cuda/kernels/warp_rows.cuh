@@ -5,7 +5,7 @@
 
 const int OWN = 16;      // entries that a thread reads by itself
 const int LONG = 2048;   // entries from which a row is for blocks: a warp of its own would keep all others waiting
-const int LONG_BLOCK = 256;  // threads of a block for long rows, as network.py launches
+const int LONG_BLOCK = 256;  // threads of a block for long rows, as engine/analytics/cuda/network.py launches
 const unsigned int WHOLE_WARP = 0xFFFFFFFF;
 
 // `visit(entry, owner)` for the entries begin .. end - 1 of each thread's row, as long as it returns true. `owner`: the

@@ -1,6 +1,6 @@
 """Parsing rows of plain numbers, which most files consist of, at the rate of the memory.
 
-Any other row is left to the caller.
+Any other row is left to the caller, who has odd_rows.py for it.
 """
 
 import numpy as np
@@ -37,7 +37,7 @@ POWERS = np.array([10**k for k in range(16)], np.uint64)
 def parse_plain_block(text, newline, src, dst, counts):
     """Plain rows, comments and empty lines: (where the first other line begins, rows before it).
 
-    ``counts`` as in :mod:`csaw.partition.ingestion.text.text`.
+    ``counts`` as in :mod:`csaw.partition.ingestion.text.odd_rows`.
     """
     position = rows = np.int64(0)  # a literal would be a type of its own, compiled for twice
     bits = np.uint64(0)

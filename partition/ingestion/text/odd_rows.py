@@ -1,4 +1,4 @@
-"""A Numba parser that turns a block of edge-list rows into numbers.
+"""The slow, general parser of rows of numbers: it goes on where fast_rows.py meets a row that is not plain.
 
 Ids keep all 64 bits; a malformed row is reported, never guessed.
 """
@@ -6,19 +6,7 @@ Ids keep all 64 bits; a malformed row is reported, never guessed.
 import numpy as np
 
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.ingestion.text.numbers import (
-    BAD_WEIGHT,
-    COLUMNS,
-    EMPTY,
-    GOOD,
-    NOT_A_NUMBER,
-    QUOTE,
-    is_space,
-    is_weight,
-    parse_id,
-    parse_weight,
-)
-from csaw.partition.ingestion.text.plain import (
+from csaw.partition.ingestion.text.fast_rows import (
     BAD_WEIGHTS,
     BIG,
     BLANK,
@@ -37,6 +25,18 @@ from csaw.partition.ingestion.text.plain import (
     parse_digits,
     parse_plain_rows,
     parse_weighted_rows,
+)
+from csaw.partition.ingestion.text.numbers import (
+    BAD_WEIGHT,
+    COLUMNS,
+    EMPTY,
+    GOOD,
+    NOT_A_NUMBER,
+    QUOTE,
+    is_space,
+    is_weight,
+    parse_id,
+    parse_weight,
 )
 
 
