@@ -33,7 +33,7 @@ MANY = 4  # algorithms that share an option: from so many on, its help does not 
 OF = "Of "  # begins the words of some of the algorithms that share an option
 SPREAD = ("cluster", "shard")
 IN_TIME = ("time_strategy", "start_time", "time_order", "time_window")  # that all neighbors in time share
-LAST = ("virtual", "resume", "overwrite", "dry_run", "as_json", "verbose", "quiet", "short_help")
+LAST = ("virtual", "resume", "overwrite", "dry_run", "as_json", "verbose", "quiet", "profile", "short_help", "help_all")
 
 
 class Grouped(click.Option):
@@ -90,8 +90,11 @@ class SampleCommand(GroupedCommand):
         _write(formatter, rest)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        shown = {group for group in self.groups(ctx) if self.place(group)}  # those of algorithms stand above
+        if not ctx.meta.get("csaw.help_all"):
+            shown -= {BASELINES}
         for group, records in self.groups(ctx).items():
-            if self.place(group):  # those of algorithms stand above
+            if group in shown:
                 with formatter.section(group):
                     formatter.write_dl(records)
 
@@ -106,6 +109,20 @@ class SampleCommand(GroupedCommand):
     def place(self, group: str) -> int:
         order = (RUN, OUTPUT, BASELINES)
         return order.index(group) + 2 if group in order else int(group == SAMPLE)
+
+
+def help_all(command: values.Command) -> values.Command:
+    """Give a command ``--help-all``, which also shows the options that ``--help`` leaves out."""
+    said = "Show this message with the baselines of papers, which are options for comparisons, and exit."
+    add = click.option("--help-all", is_flag=True, is_eager=True, expose_value=False, callback=_show_all, help=said)
+    return add(command)
+
+
+def _show_all(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        ctx.meta["csaw.help_all"] = True
+        click.echo(ctx.get_help())
+        ctx.exit()
 
 
 def command_line() -> list[str]:

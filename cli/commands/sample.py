@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from csaw.cli import complete, console, values
-from csaw.cli.options import Options, SampleCommand, given
+from csaw.cli.options import Options, SampleCommand, given, help_all
 from csaw.engine.plan.options import RUN
 from csaw.engine.plan.options import options as run_options
 
@@ -84,6 +84,7 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
 @click.option("--overwrite", is_flag=True, help="Replace the sample store OUT.")
 @click.option("--dry-run", is_flag=True, help="Print the plan, and stop before anything is sampled.")
 @click.option("--json", "as_json", is_flag=True, help="Print the plan or the summary as JSON.")
+@help_all
 @console.tones("all counts and times")
 def sample(
     graph: str,

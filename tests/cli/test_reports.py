@@ -85,7 +85,7 @@ def test_plans_and_samples_show_times_as_the_input_has_them(said, tmp_path, form
 
 
 def test_a_plan_names_options_as_the_help_does_and_gives_sizes_in_units(said):
-    plan, help = sections(said(*DRY)), said("sample", "--algo", "node2vec", "--help")
+    plan, help = sections(said(*DRY)), said("sample", "--algo", "node2vec", "--help-all")
     for name in [name for lines in plan.values() for name in lines if name.startswith("--")]:
         assert f"  {name} " in help, name
     assert {heading for heading in plan if f"{heading}:" in help} == plan.keys() - {
@@ -343,7 +343,7 @@ def test_the_first_screen_of_help_has_what_each_algorithm_takes(said, monkeypatc
 
 
 def test_help_of_sample_gives_default_and_range_in_one_bracket_and_itself_under_output(said):
-    help = " ".join(said("sample", "--help").split())
+    help = " ".join(said("sample", "--help-all").split())
     assert "] [" not in help
     assert "--help" in help.split("Output:")[1].split("Baselines of the papers")[0]
     assert "--verbose" in help.split("Output:")[1].split("Baselines of the papers")[0]

@@ -1,6 +1,7 @@
 """``-h`` is a screen, ``--help`` is whole; names of other programs are answered with csaw's; shells get a script."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -79,3 +80,13 @@ def test_a_shell_gets_a_script_that_it_reads(shell, tmp_path):
     if shutil.which(shell):
         (tmp_path / "script").write_text(script)
         subprocess.run([shell, "-n", str(tmp_path / "script")], check=True)
+
+
+def test_the_baselines_of_papers_are_in_the_help_of_all():
+    whole, most = said("sample", "--help-all"), said("sample", "--help")
+    assert "Baselines of the papers, for comparison:" in whole
+    assert "Baselines of the papers, for comparison:" not in most
+    assert "--help-all" in most
+    options = re.compile(r"^ +(--[a-z-]+)", re.MULTILINE)
+    assert {"--select", "--collision", "--batching"} <= {*options.findall(whole)} - {*options.findall(most)}
+    assert "--p FLOAT" in said("sample", "--algo", "node2vec", "--help-all")

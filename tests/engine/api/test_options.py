@@ -95,7 +95,7 @@ def test_every_option_is_on_the_command_line_with_its_choices():
 
 @pytest.mark.parametrize("name", registry.names())
 def test_help_for_an_algorithm_shows_its_options_and_no_others(name):
-    said = CliRunner().invoke(cli, ["sample", "--algo", name, "--help"]).output
+    said = CliRunner().invoke(cli, ["sample", "--algo", name, "--help-all"]).output
     own = said.partition(f"Options of {name}:")[2].partition("\n\n")[0]
     shown = {word.strip(",") for word in own.split() if word.startswith("--") and not word.startswith("--no-")}
     assert shown == {"--" + key.replace("_", "-") for key in registry.find(name).options()}
