@@ -149,6 +149,8 @@ class Rewriter(ast.NodeTransformer):
             return ast.Constant(number)
         if isinstance(value, str):
             return ast.Constant(str.__str__(value))
+        if declared is not None and value is None:
+            raise OptionError(f"{self.where}: reads self.{name}, an option that has no value; give it one")
         raise OptionError(f"{self.where}: self.{name} is not an option or a number")
 
     def _field(self, name: str) -> ast.expr:

@@ -13,7 +13,9 @@ from helpers.graphs import SQUARE, arrays_of, store_of
 from helpers.limits import within
 from scipy.stats import chisquare
 
+import csaw
 from csaw.engine import open_samples, sample
+from csaw.engine.algorithm import Walk, option
 from csaw.engine.api import registry
 from csaw.engine.draws.portable import power
 from csaw.engine.stores.verify import verify
@@ -510,3 +512,15 @@ def test_a_constant_below_zero_is_no_bias_whether_or_not_it_would_be_read(tmp_pa
     store = store_of(tmp_path / "g.zarr", SQUARE, directed=False)
     with pytest.raises(CsawError, match=r"mine.edge_bias is -1.0; a bias must be a finite number, 0 or more"):
         sample(store, tmp_path / "s.zarr", f"{tmp_path}/mine.py:Mine", device="cpu")
+
+
+def test_an_option_without_a_value_that_a_hook_reads_is_named():
+    class Weighed(Walk):
+        walk_length: int = option(3, help="steps")
+        name: str = option(None, kind=str, none="no column", help="column of vertices")
+
+        def edge_bias(self, e):
+            return e.column(self.name, e.dst)
+
+    with pytest.raises(OptionError, match="reads self.name, an option that has no value; give it one"):
+        csaw.sample("karate", algo=Weighed)
