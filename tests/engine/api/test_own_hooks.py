@@ -517,10 +517,10 @@ def test_a_constant_below_zero_is_no_bias_whether_or_not_it_would_be_read(tmp_pa
 def test_an_option_without_a_value_that_a_hook_reads_is_named():
     class Weighed(Walk):
         walk_length: int = option(3, help="steps")
-        name: str = option(None, kind=str, none="no column", help="column of vertices")
+        worth: str = option(None, kind=str, none="no column", help="column of vertices")
 
         def edge_bias(self, e):
-            return e.column(self.name, e.dst)
+            return e.column(self.worth, e.dst)
 
-    with pytest.raises(OptionError, match="reads self.name, an option that has no value; give it one"):
+    with pytest.raises(OptionError, match="reads self.worth, an option that has no value; give it one"):
         csaw.sample("karate", algo=Weighed)
