@@ -26,6 +26,15 @@ HYPHENED = re.compile(r"\S*-\S+")
 BLOCK = re.compile(r'<div class="language-(sh|bash|text) highlight"><pre><span></span><code>(.*?)</pre>', re.DOTALL)
 TEXT = re.compile(r">([^<]+)<")
 LONGEST = 32  # characters that the screen of a phone shows in one line
+SEARCH: dict[str, dict[str, Any]] = {  # settings of the search, by the beginning of a page's path; the first one counts
+    "contributing/": {"exclude": True},
+    "changes.md": {"exclude": True},
+    **{page: {"boost": 4} for page in ("questions.md", "quickstart.md", "cite.md")},
+    **{f"reference/{page}.md": {"boost": 4} for page in ("environment", "exit-codes", "limits")},
+    "guides/": {"boost": 2},
+    "tutorials/": {"boost": 2},
+    "reference/python/": {"boost": 0.5},
+}
 
 
 def command_line() -> str:
@@ -107,10 +116,16 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Fill in tables of options, formulas, and the figures of runs."""
+    """Fill in tables of options, formulas, and the figures of runs; say what the search makes of the page."""
+    page.meta = {"search": search_of(page.file.src_uri)} | (getattr(page, "meta", None) or {})
     measured = figures.unmarked(figures.filled(markdown, ROOT / "docs" / page.file.src_uri, FIGURES))
     filled = MARKED.sub(lambda found: options_table(*found.groups()), measured)
     return MATH.sub(lambda found: mathml(found[1]), filled)
+
+
+def search_of(path: str) -> dict[str, Any]:
+    """The settings of the search for a page: users find users' pages, and guides before lists of names."""
+    return next((how for begins, how in SEARCH.items() if path.startswith(begins)), {})
 
 
 def on_page_content(html: str, **_: Any) -> str:

@@ -1,9 +1,11 @@
-"""Draws docs/pictures/*.svg: ``python scripts/site_pictures.py`` writes them again.
+"""Draws docs/pictures/*.svg: ``PYTHONPATH=tests/_src python scripts/site_pictures.py`` writes them again.
 
 Colors are Okabe and Ito's, and follow the reader's light or dark setting.
 """
 
 from pathlib import Path
+
+from site_charts import charts
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 STYLE = """
@@ -134,6 +136,7 @@ def pictures() -> dict[str, str]:
     """All pictures by name."""
     ring = '<ellipse class="set" cx="{}" cy="{}" rx="{}" ry="{}"/>'
     return {
+        **charts(),
         "overview": overview(),
         "walk": graph(
             "A walk of five steps, which passes one vertex twice",

@@ -5,11 +5,14 @@ warning for an error.
 import re
 import sys
 import unicodedata
-from functools import cache
+from contextlib import suppress
+from functools import cache, reduce
+from importlib import import_module
 from pathlib import Path
 
 import click
 import pytest
+from helpers.machine import need_package
 
 from csaw.cli.main import cli
 from csaw.engine.analytics import measure
@@ -97,7 +100,7 @@ def test_every_algorithm_has_its_law_its_cost_and_its_options(site, name):
 
 @pytest.mark.parametrize("name", measure.names())
 def test_every_measure_has_a_section(site, name):
-    section = text_of("evaluation.md").partition(f"\n### {name}\n")[2].partition("\n### ")[0]
+    section = text_of("reference/measures.md").partition(f"\n## {name}\n")[2].partition("\n## ")[0]
     assert section.strip()
     assert not measure.find(name).options() or f"<!-- options of the measure {name} -->" in section
 
@@ -151,15 +154,24 @@ def test_tables_have_headers():
     assert not [page for page in PAGES if empty.search(text_of(page))]
 
 
-def test_names_of_the_python_reference_are_there():
-    for name in re.findall(r"^::: csaw\.(\S+)$", text_of("reference/python.md"), re.MULTILINE):
-        parts = name.split(".")
-        places = [(ROOT / "tests" / "_src" / "csaw").joinpath(*parts[:k]) for k in range(len(parts), 0, -1)]
-        files = [
-            file for place in places for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()
-        ]
-        assert files, name
-        last = parts[-1]
-        text = files[0].read_text()
-        given = f'"{last}"' in text.partition("__all__ = ")[2].partition("]")[0]
-        assert files[0].stem == last or given or re.search(rf"^(?:def|class) {last}\b", text, re.MULTILINE), name
+def named(path):
+    """What ``path`` imports."""
+    parts = path.split(".")
+    for k in range(len(parts), 0, -1):
+        with suppress(ModuleNotFoundError):
+            return reduce(getattr, parts[k:], import_module(".".join(parts[:k])))
+    raise ModuleNotFoundError(path)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("reference/python/")])
+def test_a_heading_of_the_python_reference_is_the_path_by_which_a_name_is_imported(page):
+    if page == "reference/python/loaders.md":
+        need_package("torch_geometric")
+    text = (DOCS / page).read_text()
+    shown = re.findall(r"^::: (\S+)\n    options:\n      heading: (\S+)\n      toc_label: (\S+)$", text, re.MULTILINE)
+    assert len(shown) == text.count("\n::: "), "an entry has a heading and the same label"
+    for name, heading, label in shown:
+        assert heading == label
+        found = named(name)
+        here = named(heading)
+        assert here is found or isinstance(here, found), "csaw.partition is a module that can be called"

@@ -20,6 +20,15 @@ from helpers.machine import need_network
 from csaw.cli.main import cli, main
 
 ROOT = Path(__file__).parents[2]
+GUIDES = (
+    "guides/terminal",
+    "quickstart",
+    "guides/samples",
+    "guides/sources",
+    "guides/biases",
+    "guides/export",
+    "guides/evaluate",
+)
 ENV = os.environ | {"PYTHONPATH": str(ROOT / "tests" / "_src")}
 
 
@@ -59,7 +68,7 @@ def within(*arguments, cwd):
 
 @pytest.mark.parametrize(
     ("pages", "run"),
-    [("README.md", csaw), ("docs/guides/terminal.md docs/quickstart.md docs/guides/samples.md", within)],
+    [("README.md", csaw), (" ".join(f"docs/{page}.md" for page in GUIDES), within)],
     ids=["README", "guides"],
 )
 def test_every_command_of_a_page_runs(tmp_path, pages, run):
@@ -69,7 +78,7 @@ def test_every_command_of_a_page_runs(tmp_path, pages, run):
     found = [each for page in pages.split() for each in commands((ROOT / page).read_text())]
     assert len(found) >= 8
     for line, output in found:
-        words = takewhile(lambda word: word not in ("|", ">"), shlex.split(line)[1:])
+        words = takewhile(lambda word: word not in ("|", ">"), shlex.split(line, comments=True)[1:])
         done = run(*words, cwd=tmp_path)
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
         if output is not None:
