@@ -13,6 +13,7 @@ import pytest
 from helpers.graphs import random_store
 from helpers.ingested import read
 from helpers.machine import need_package
+from helpers.outputs import masked
 
 from csaw.engine import sample
 
@@ -33,25 +34,57 @@ NEEDS = {
     "large-network": (),
     "temporal-links": ("torch",),
 }
+MARK = "\x1e"
 TUTORIALS = sorted(path.stem for path in (ROOT / "docs" / "tutorials").glob("*.md"))
 
 
+def blocks_of(text):
+    """The commands and programs of a page in order, each with the output that the page shows of it, or None.
+
+    A block of ``console`` has commands and their outputs; one of ``text`` right behind a program has that one's.
+    """
+    for kind, block, shown in re.findall(
+        r"```(sh|python|console)\n(.*?)```(?:\n\n```text\n(.*?)```)?", text, re.DOTALL
+    ):
+        if kind == "python":
+            yield kind, block, shown or None
+        elif kind == "sh":
+            yield from (("sh", line, None) for line in block.splitlines())
+        else:
+            yield from (("sh", *said.split("\n", 1)) for said in block.split("$ ")[1:])
+
+
 def script_of(text):
-    """The blocks as one program: commands of a shell are run from it."""
+    """The blocks as one program: commands of a shell are run from it. A line MARK goes before what each prints."""
     lines = ["import subprocess, sys"]
-    for kind, block in re.findall(r"```(sh|python)\n(.*?)```", text, re.DOTALL):
+    for kind, block, _ in blocks_of(text):
+        lines.append(f"print({MARK!r}, flush=True)")
         if kind == "python":
             lines.append(block)
             continue
-        for line in block.splitlines():
-            command, *arguments = shlex.split(line)
-            if command == "python":
-                words = [str(ROOT / "docs" / "tutorials" / arguments[0]), *arguments[1:]]
-            else:
-                assert command == "csaw"
-                words = ["-m", "csaw.cli", *arguments]
-            lines.append(f"subprocess.run([sys.executable, *{words}], check=True, stdout=subprocess.DEVNULL)")
+        command, *arguments = shlex.split(block)
+        if command == "python":
+            words = [str(ROOT / "docs" / "tutorials" / arguments[0]), *arguments[1:]]
+        else:
+            assert command == "csaw"
+            words = ["-m", "csaw.cli", *arguments]
+        lines.append(f"subprocess.run([sys.executable, *{words}], check=True)")
     return "\n".join(lines)
+
+
+def assert_shown(shown, said):
+    """What a page shows is what was printed, but for times, sizes and what is left out with dots.
+
+    Accuracies and AUCs differ by the processor: they may be .03 apart.
+    """
+    accuracy = re.compile(r"(?<=accuracy )\d\.\d+|(?<=AUC )\d\.\d+|(?<=from )\d\.\d+|(?<= to )\d\.\d+")
+    shown, said = masked(shown).splitlines(), masked(said).splitlines()
+    cut = shown.index("...") if "..." in shown else len(shown)
+    head, tail = shown[:cut], shown[cut + 1 :]
+    for one, other in zip(head + tail, said[: len(head)] + said[len(said) - len(tail) :], strict=True):
+        assert accuracy.sub("_", one) == accuracy.sub("_", other)
+        numbers = [list(map(float, accuracy.findall(line))) for line in (one, other)]
+        assert numbers[0] == pytest.approx(numbers[1], abs=0.03), f"the page shows {one!r}; it is {other!r}"
 
 
 @pytest.mark.slow(reason="trains networks and compiles kernels, for minutes")
@@ -65,6 +98,12 @@ def test_a_tutorial_runs_and_is_as_accurate_as_it_says(tmp_path, name):
         [sys.executable, "tutorial.py"], check=False, cwd=tmp_path, env=ENV, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+    printed = done.stdout.split(f"{MARK}\n")[1:]
+    for (kind, block, shown), said in zip(blocks_of(text), printed, strict=True):
+        if shown is not None:
+            assert_shown(shown, said)
+        else:
+            assert kind == "sh" or not said, f"the page does not show what this prints, {said!r}:\n{block}"
     found = [float(number) for number in re.findall(r"(?:accuracy|AUC) (\d\.\d+)", done.stdout)]
     assert len(found) == len(LEAST[name])
     assert all(one >= least for one, least in zip(found, LEAST[name], strict=True)), done.stdout

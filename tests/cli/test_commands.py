@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from helpers.machine import need_network
+from helpers.outputs import masked
 
 from csaw.cli.main import cli, main
 
@@ -51,12 +52,6 @@ def commands(text):
             yield from ((line.strip(), None) for line in block.splitlines() if line.startswith("csaw "))
         else:
             yield from ((said.partition("\n")[0], said.partition("\n")[2]) for said in block.split("$ ")[1:])
-
-
-def masked(output):
-    """An output without what differs from run to run: times, rates and sizes, and whether something was compiled."""
-    output = re.sub(r"; compiling kernels, once on this machine, took [^.]*(\.\d+)? m?s", "", output)
-    return re.sub(r"[\d.,]*\d (?:s|ms|µs|B|[KMG]iB|(?:[kMG] )?edges/s)\b", "<measured>", output)
 
 
 def within(*arguments, cwd):
