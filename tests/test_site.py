@@ -3,6 +3,7 @@ warning for an error.
 """
 
 import re
+import shlex
 import sys
 import unicodedata
 from contextlib import suppress
@@ -12,7 +13,9 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 from helpers.machine import need_package
+from helpers.outputs import masked
 
 from csaw.cli.main import cli
 from csaw.engine.analytics import measure
@@ -121,6 +124,45 @@ def test_the_page_of_the_command_line_has_every_command_and_option(site):
 def test_pictures_are_those_that_the_script_draws(site):
     drawn = {f"{name}.svg": text for name, text in site[1].pictures().items()}
     assert {file.name: file.read_text() for file in (DOCS / "pictures").iterdir()} == drawn
+
+
+def boxes(svg):
+    """The boxes of the notes of a picture, a little smaller than their text."""
+    for x, y, text in re.findall(r'<text class="small" x="(\d+)" y="(\d+)">([^<]*)</text>', svg):
+        half = 3 * len(text)
+        yield text, (int(x) - half, int(y) - 9, int(x) + half, int(y))
+
+
+def crosses(ends, box):
+    """Whether a line passes a box."""
+    (x1, y1, x2, y2), steps = ends, 200
+    places = ((x1 + (x2 - x1) * k / steps, y1 + (y2 - y1) * k / steps) for k in range(steps + 1))
+    return any(box[0] <= x <= box[2] and box[1] <= y <= box[3] for x, y in places)
+
+
+def test_no_line_strikes_through_a_note(site):
+    for name, svg in site[1].pictures().items():
+        lines = re.findall(r'<line class="[^"]*" x1="(\d+)" y1="(\d+)" x2="(\d+)" y2="(\d+)"', svg)
+        rims = [
+            tuple(map(int, rim))
+            for rim in re.findall(r'<ellipse class="set" cx="(\d+)" cy="(\d+)" rx="(\d+)" ry="(\d+)"', svg)
+        ]
+        for text, box in boxes(svg):
+            assert not any(crosses(tuple(map(int, ends)), box) for ends in lines), f"{name}: {text}"
+            corners = [(x, y) for x in (box[0], box[2]) for y in (box[1], box[3])]
+            for cx, cy, rx, ry in rims:
+                inside = {((x - cx) / rx) ** 2 + ((y - cy) / ry) ** 2 < 1 for x, y in corners}
+                assert len(inside) == 1, f"{name}: {text}"
+
+
+def test_the_plan_of_the_picture_is_what_a_dry_run_prints(site, tmp_path, monkeypatch):
+    from site_diagrams import DRY_RUN, PLAN
+
+    monkeypatch.chdir(tmp_path)
+    said = masked(CliRunner().invoke(cli, [*shlex.split(DRY_RUN)[1:], "--device", "cpu"]).stdout)
+    printed = {tuple(re.split(r"  +", line.strip(), maxsplit=1)) for line in said.splitlines()}
+    shown = [tuple(filter(None, (label, masked(value)))) for label, value, _ in PLAN]
+    assert [line for line in shown if line not in printed] == []
 
 
 def test_every_picture_stands_on_a_page():
