@@ -4,9 +4,10 @@ mkdocs.yml); the others need no mkdocs.
 A line ``<!-- options of the algorithm NAME -->`` or ``<!-- options of the measure NAME -->`` becomes a table of
 options, and a block of ```` ```math ```` becomes MathML, which browsers show without a script and without a network.
 Figures between ``<!-- figure ... -->`` and ``<!-- /figure -->`` are taken from the JSON of their runs.
-The pages of the command line and of changes are made whole.
+The pages of the command line, of changes and of the notebook are made whole.
 """
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -104,12 +105,26 @@ def mathml(latex: str) -> str:
     return '<div class="math">' + "".join(lines).replace("\n", "") + "</div>"
 
 
+def notebook(path: Path) -> str:
+    """The page of a notebook: its texts, its code, and what it prints."""
+    parts = []
+    for cell in json.loads(path.read_text())["cells"]:
+        text = "".join(cell["source"])
+        parts.append(text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```")
+        said = "".join(line for one in cell.get("outputs", []) for line in one["text"])
+        if said:
+            parts.append(f"```text\n{said.rstrip()}\n```")
+    first, *others = parts
+    return "\n\n".join([first, f"[Download it as a notebook]({path.name}).", *others, ""])
+
+
 def on_files(files: Any, config: Any) -> Any:
     """Add the pages that are made whole."""
     from mkdocs.structure.files import File
 
     changes = (ROOT / "CHANGELOG.md").read_text().replace("# Changelog", "# Changes", 1).replace("](docs/", "](")
     made = {"reference/command-line.md": command_line(), "changes.md": changes, "reference/csaw.1": page(_root())}
+    made["tutorials/notebook.md"] = notebook(ROOT / "docs" / "tutorials" / "notebook.ipynb")
     for uri, content in made.items():
         files.append(File.generated(config, uri, content=content))
     return files

@@ -24,7 +24,11 @@ from csaw.engine.api import registry
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
-MADE = {"reference/command-line.md", "changes.md"}  # by scripts/site_pages.py, when the site is built
+MADE = {
+    "reference/command-line.md",
+    "changes.md",
+    "tutorials/notebook.md",
+}  # by scripts/site_pages.py, when the site is built
 NAV = re.findall(r": (\S+\.md)$|^ +- (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
 
 

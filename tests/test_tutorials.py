@@ -13,6 +13,7 @@ import pytest
 from helpers.graphs import random_store
 from helpers.ingested import read
 from helpers.machine import need_package
+from helpers.notebook import cells_of, run, shown
 from helpers.outputs import masked
 
 from csaw.engine import sample
@@ -148,6 +149,16 @@ def test_the_script_of_skip_grams_tells_two_cliques_apart(tmp_path, monkeypatch)
             of_x = np.array([name.startswith("x") for name in found["ids"]])
         alike = unit @ unit.T
         assert alike[of_x][:, of_x].mean() > alike[of_x][:, ~of_x].mean() + 0.4
+
+
+def test_the_notebook_runs_and_has_the_outputs_of_its_cells(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    cells = cells_of(ROOT / "docs" / "tutorials" / "notebook.ipynb")
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert len(code) >= 5
+    for cell in code:
+        assert masked(run("".join(cell["source"]), names)) == masked(shown(cell)), "see tests/helpers/notebook.py"
 
 
 @pytest.mark.parametrize("name", TUTORIALS)
