@@ -12,6 +12,7 @@ STYLE = """
 .first { fill: #56b4e9; stroke: #0072b2; }
 .next { fill: #e69f00; stroke: #d55e00; }
 .box { fill: none; stroke: #0072b2; stroke-width: 1.5; }
+.way { fill: none; stroke: #0072b2; stroke-width: 3; }
 .set { fill: #e69f00; fill-opacity: .15; stroke: #d55e00; stroke-dasharray: 5 4; }
 text { font: 14px system-ui, sans-serif; fill: #222; text-anchor: middle; }
 text.small { font-size: 12px; }

@@ -14,23 +14,30 @@ FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 
 
 def overview() -> str:
-    """What csaw does: from a file of edges to samples, and what is made of them."""
-    parts = box(10, 85, 150, "a graph", ("text, Matrix Market,", "CSV, Parquet, Arrow"))
-    parts += arrow(160, 125, 270, 125, "partition")
-    parts += box(270, 75, 150, "graph store", ("any size,", "checked when read,", "with your ids"))
-    parts += arrow(420, 125, 510, 125, "sample")
-    made = ("walks", "neighbors, mini-batches", "subgraphs, layers", "exact,", "the same on every", "machine, on disk")
-    parts += box(510, 45, 190, "sample", made)
-    for y, command, title, said in (
-        (35, "export", "files", ("text, Parquet, .npz, .pt",)),
-        (98, "verify", "the law, tested", ("with its smallest deviation",)),
-        (161, "evaluate", "how much it keeps", ("distances, estimates, plots",)),
+    """What csaw does: from a file of edges to samples, and what is made of them; narrow enough for a phone."""
+    parts = box(5, 30, 140, "a graph", ("text, CSV, Parquet,", "networkx, pandas"))
+    parts += arrow(145, 67, 205, 67, "")
+    parts += box(205, 20, 130, "graph store", ("any size,", "checked when read,", "with your ids"))
+    parts += arrow(335, 67, 395, 67, "")
+    parts += box(
+        395, 10, 160, "sample", ("walks, neighbors,", "mini-batches,", "subgraphs, layers;", "the same everywhere")
+    )
+    parts += [
+        f'<text class="code" x="{x}" y="{y}">{word}</text>'
+        for x, y, word in ((172, 22, "partition"), (363, 22, "sample"))
+    ]
+    for x, command, title, said in (
+        (5, "export", "files", "text, Parquet, .npz, .pt"),
+        (195, "verify", "its law, tested", "at every depth of a sample"),
+        (385, "evaluate", "how much it keeps", "distances, estimates, plots"),
     ):
-        parts += arrow(700, y + 27, 800, y + 27, command) + box(800, y, 190, title, said)
+        parts.append(f'<path class="way" d="M475,124 V142 H{x + 85} V172" marker-end="url(#tip)"/>')
+        parts.append(f'<text class="code" x="{x + 85 + (40 if x < 385 else -42)}" y="164">{command}</text>')
+        parts += box(x, 185, 170, title, (said,))
     return page(
-        1000,
+        560,
         250,
-        "csaw turns a file of edges into a graph store, draws samples of it, and exports, verifies and evaluates them",
+        "csaw turns a graph into a graph store, draws samples of it, and exports, verifies and evaluates them",
         parts,
     )
 

@@ -13,7 +13,7 @@ import pytest
 from helpers.graphs import random_store
 from helpers.ingested import read
 from helpers.machine import need_package
-from helpers.notebook import cells_of, run, shown
+from helpers.notebook import cells_of, output_of, run
 from helpers.outputs import masked
 
 from csaw.engine import sample
@@ -158,7 +158,7 @@ def test_the_notebook_runs_and_has_the_outputs_of_its_cells(tmp_path, monkeypatc
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     assert len(code) >= 5
     for cell in code:
-        assert masked(run("".join(cell["source"]), names)) == masked(shown(cell)), "see tests/helpers/notebook.py"
+        assert masked(run("".join(cell["source"]), names)) == masked(output_of(cell)), "see tests/helpers/notebook.py"
 
 
 @pytest.mark.parametrize("name", TUTORIALS)

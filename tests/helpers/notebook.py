@@ -14,7 +14,7 @@ def cells_of(path: Path) -> list[dict]:
     return json.loads(path.read_text())["cells"]
 
 
-def shown(cell: dict) -> str:
+def output_of(cell: dict) -> str:
     """The output of a code cell that the notebook has."""
     parts = [one.get("text") or one.get("data", {}).get("text/plain", []) for one in cell["outputs"]]
     return "".join("".join(part) for part in parts)
@@ -27,7 +27,7 @@ def run(source: str, names: dict) -> str:
     said = io.StringIO()
     with redirect_stdout(said):
         exec(compile(tree, "<cell>", "exec"), names)  # noqa: S102
-        value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), names) if last is not None else None  # noqa: S307
+        value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), names) if last is not None else None
         if value is not None:
             print(repr(value), end="")
     return said.getvalue()
