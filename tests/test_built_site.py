@@ -9,7 +9,8 @@ from pathlib import Path
 from posixpath import join, normpath
 
 import pytest
-from helpers.machine import need_package
+from helpers.machine import need_package, need_program
+from helpers.site_width import measured
 
 ROOT = Path(__file__).parents[1]
 FIRST = {  # what users typed, and the place that answers it
@@ -109,3 +110,20 @@ def test_results_of_the_reference_are_not_cut_at_a_colon(site):
             found.append(said)
     assert len(found) >= 40
     assert "A Stream." in found
+
+
+def test_a_page_that_is_wider_than_its_screen_is_found(tmp_path):
+    (tmp_path / "wide").mkdir()
+    page = '<head><meta name="viewport" content="width=device-width"></head><body>'
+    (tmp_path / "index.html").write_text(page + "narrow")
+    (tmp_path / "wide" / "index.html").write_text(page + '<div style="width: 500px">wide</div>')
+    count, wide = measured(need_program("chromium"), tmp_path)
+    assert count == 8
+    assert [said.partition(" ")[0] for said in wide] == ["wide/index.html:"] * 2, "on a phone, in light and dark"
+
+
+@pytest.mark.slow(reason="opens every page of the site in a browser four times, for a minute")
+def test_no_page_is_wider_than_its_screen(site):
+    count, wide = measured(need_program("chromium"), site)
+    assert wide == []
+    assert count >= 300
