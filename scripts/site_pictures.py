@@ -24,7 +24,7 @@ def overview() -> str:
     )
     parts += [
         f'<text class="code" x="{x}" y="{y}">{word}</text>'
-        for x, y, word in ((172, 22, "partition"), (363, 22, "sample"))
+        for x, y, word in ((172, 13, "partition"), (363, 22, "sample"))
     ]
     for x, command, title, said in (
         (5, "export", "files", "text, Parquet, .npz, .pt"),
