@@ -4,9 +4,10 @@ mkdocs.yml); the others need no mkdocs.
 A line ``<!-- options of the algorithm NAME -->`` or ``<!-- options of the measure NAME -->`` becomes a table of
 options, and a block of ```` ```math ```` becomes MathML, which browsers show without a script and without a network.
 Figures between ``<!-- figure ... -->`` and ``<!-- /figure -->`` are taken from the JSON of their runs.
-The pages of the command line and of changes are made whole.
+The pages of the command line, of changes and of the notebook are made whole.
 """
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,15 @@ HYPHENED = re.compile(r"\S*-\S+")
 BLOCK = re.compile(r'<div class="language-(sh|bash|text) highlight"><pre><span></span><code>(.*?)</pre>', re.DOTALL)
 TEXT = re.compile(r">([^<]+)<")
 LONGEST = 32  # characters that the screen of a phone shows in one line
+SEARCH: dict[str, dict[str, Any]] = {  # settings of the search, by the beginning of a page's path; the first one counts
+    "contributing/": {"exclude": True},
+    "changes.md": {"exclude": True},
+    **{page: {"boost": 4} for page in ("questions.md", "quickstart.md", "cite.md")},
+    **{f"reference/{page}.md": {"boost": 4} for page in ("environment", "exit-codes", "limits")},
+    "guides/": {"boost": 2},
+    "tutorials/": {"boost": 2},
+    "reference/python/": {"boost": 0.5},
+}
 
 
 def command_line() -> str:
@@ -95,22 +105,42 @@ def mathml(latex: str) -> str:
     return '<div class="math">' + "".join(lines).replace("\n", "") + "</div>"
 
 
+def notebook(path: Path) -> str:
+    """The page of a notebook: its texts, its code, and what it prints."""
+    parts = []
+    for cell in json.loads(path.read_text())["cells"]:
+        text = "".join(cell["source"])
+        parts.append(text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```")
+        said = "".join(line for one in cell.get("outputs", []) for line in one["text"])
+        if said:
+            parts.append(f"```text\n{said.rstrip()}\n```")
+    first, *others = parts
+    return "\n\n".join([first, f"[Download it as a notebook]({path.name}).", *others, ""])
+
+
 def on_files(files: Any, config: Any) -> Any:
     """Add the pages that are made whole."""
     from mkdocs.structure.files import File
 
     changes = (ROOT / "CHANGELOG.md").read_text().replace("# Changelog", "# Changes", 1).replace("](docs/", "](")
     made = {"reference/command-line.md": command_line(), "changes.md": changes, "reference/csaw.1": page(_root())}
+    made["tutorials/notebook.md"] = notebook(ROOT / "docs" / "tutorials" / "notebook.ipynb")
     for uri, content in made.items():
         files.append(File.generated(config, uri, content=content))
     return files
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Fill in tables of options, formulas, and the figures of runs."""
+    """Fill in tables of options, formulas, and the figures of runs; say what the search makes of the page."""
+    page.meta = {"search": search_of(page.file.src_uri)} | (getattr(page, "meta", None) or {})
     measured = figures.unmarked(figures.filled(markdown, ROOT / "docs" / page.file.src_uri, FIGURES))
     filled = MARKED.sub(lambda found: options_table(*found.groups()), measured)
     return MATH.sub(lambda found: mathml(found[1]), filled)
+
+
+def search_of(path: str) -> dict[str, Any]:
+    """The settings of the search for a page: users find users' pages, and guides before lists of names."""
+    return next((how for begins, how in SEARCH.items() if path.startswith(begins)), {})
 
 
 def on_page_content(html: str, **_: Any) -> str:

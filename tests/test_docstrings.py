@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "tests" / "_src"
 FOLDERS = ("cli", "datasets", "engine", "package", "partition")
-REFERENCE = (ROOT / "docs" / "reference" / "python.md").read_text()
+REFERENCE = "\n".join(page.read_text() for page in sorted((ROOT / "docs" / "reference" / "python").glob("*.md")))
 MEMBERS = r"(?:\n    options:\n      (?:\S.*\n      )*?members: \[(.*)\])?"
 NAMED = re.findall(rf"^::: (\S+)${MEMBERS}", REFERENCE, re.MULTILINE)
 OPENED = {"csaw.partition.graph.store.GraphStore"}  # classes that a function opens, not their constructors

@@ -285,7 +285,7 @@ COMMAND = re.compile(r"pip install((?: (?:-[\w-]+|'[^']*'|\"[^\"]*\"|[\w.\[\],-]
 def advised():
     """Each thing that a text of csaw, its help or its pages tell the reader to install, with the file."""
     for name, text in texts():
-        if name == "docs/comparison.md":  # it says how other samplers are installed
+        if name == "docs/contributing/evidence/comparison.md":  # it says how other samplers are installed
             continue
         if name.startswith(("docs/", "cli/", "engine/", "partition/", "package/", "datasets/")) or "/" not in name:
             for command in COMMAND.findall(text):

@@ -3,13 +3,19 @@ warning for an error.
 """
 
 import re
+import shlex
 import sys
 import unicodedata
-from functools import cache
+from contextlib import suppress
+from functools import cache, reduce
+from importlib import import_module
 from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
+from helpers.machine import need_package
+from helpers.outputs import masked
 
 from csaw.cli.main import cli
 from csaw.engine.analytics import measure
@@ -18,7 +24,11 @@ from csaw.engine.api import registry
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md"))
-MADE = {"reference/command-line.md", "changes.md"}  # by scripts/site_pages.py, when the site is built
+MADE = {
+    "reference/command-line.md",
+    "changes.md",
+    "tutorials/notebook.md",
+}  # by scripts/site_pages.py, when the site is built
 NAV = re.findall(r": (\S+\.md)$|^ +- (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
 
 
@@ -97,7 +107,7 @@ def test_every_algorithm_has_its_law_its_cost_and_its_options(site, name):
 
 @pytest.mark.parametrize("name", measure.names())
 def test_every_measure_has_a_section(site, name):
-    section = text_of("evaluation.md").partition(f"\n### {name}\n")[2].partition("\n### ")[0]
+    section = text_of("reference/measures.md").partition(f"\n## {name}\n")[2].partition("\n## ")[0]
     assert section.strip()
     assert not measure.find(name).options() or f"<!-- options of the measure {name} -->" in section
 
@@ -118,6 +128,45 @@ def test_the_page_of_the_command_line_has_every_command_and_option(site):
 def test_pictures_are_those_that_the_script_draws(site):
     drawn = {f"{name}.svg": text for name, text in site[1].pictures().items()}
     assert {file.name: file.read_text() for file in (DOCS / "pictures").iterdir()} == drawn
+
+
+def boxes(svg):
+    """The boxes of the notes of a picture, a little smaller than their text."""
+    for x, y, text in re.findall(r'<text class="small" x="(\d+)" y="(\d+)">([^<]*)</text>', svg):
+        half = 3 * len(text)
+        yield text, (int(x) - half, int(y) - 9, int(x) + half, int(y))
+
+
+def crosses(ends, box):
+    """Whether a line passes a box."""
+    (x1, y1, x2, y2), steps = ends, 200
+    places = ((x1 + (x2 - x1) * k / steps, y1 + (y2 - y1) * k / steps) for k in range(steps + 1))
+    return any(box[0] <= x <= box[2] and box[1] <= y <= box[3] for x, y in places)
+
+
+def test_no_line_strikes_through_a_note(site):
+    for name, svg in site[1].pictures().items():
+        lines = re.findall(r'<line class="[^"]*" x1="(\d+)" y1="(\d+)" x2="(\d+)" y2="(\d+)"', svg)
+        rims = [
+            tuple(map(int, rim))
+            for rim in re.findall(r'<ellipse class="set" cx="(\d+)" cy="(\d+)" rx="(\d+)" ry="(\d+)"', svg)
+        ]
+        for text, box in boxes(svg):
+            assert not any(crosses(tuple(map(int, ends)), box) for ends in lines), f"{name}: {text}"
+            corners = [(x, y) for x in (box[0], box[2]) for y in (box[1], box[3])]
+            for cx, cy, rx, ry in rims:
+                inside = {((x - cx) / rx) ** 2 + ((y - cy) / ry) ** 2 < 1 for x, y in corners}
+                assert len(inside) == 1, f"{name}: {text}"
+
+
+def test_the_plan_of_the_picture_is_what_a_dry_run_prints(site, tmp_path, monkeypatch):
+    from site_diagrams import DRY_RUN, PLAN
+
+    monkeypatch.chdir(tmp_path)
+    said = masked(CliRunner().invoke(cli, [*shlex.split(DRY_RUN)[1:], "--device", "cpu"]).stdout)
+    printed = {tuple(re.split(r"  +", line.strip(), maxsplit=1)) for line in said.splitlines()}
+    shown = [tuple(filter(None, (label, masked(value)))) for label, value, _ in PLAN]
+    assert [line for line in shown if line not in printed] == []
 
 
 def test_every_picture_stands_on_a_page():
@@ -151,15 +200,24 @@ def test_tables_have_headers():
     assert not [page for page in PAGES if empty.search(text_of(page))]
 
 
-def test_names_of_the_python_reference_are_there():
-    for name in re.findall(r"^::: csaw\.(\S+)$", text_of("reference/python.md"), re.MULTILINE):
-        parts = name.split(".")
-        places = [(ROOT / "tests" / "_src" / "csaw").joinpath(*parts[:k]) for k in range(len(parts), 0, -1)]
-        files = [
-            file for place in places for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()
-        ]
-        assert files, name
-        last = parts[-1]
-        text = files[0].read_text()
-        given = f'"{last}"' in text.partition("__all__ = ")[2].partition("]")[0]
-        assert files[0].stem == last or given or re.search(rf"^(?:def|class) {last}\b", text, re.MULTILINE), name
+def named(path):
+    """What ``path`` imports."""
+    parts = path.split(".")
+    for k in range(len(parts), 0, -1):
+        with suppress(ModuleNotFoundError):
+            return reduce(getattr, parts[k:], import_module(".".join(parts[:k])))
+    raise ModuleNotFoundError(path)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("reference/python/")])
+def test_a_heading_of_the_python_reference_is_the_path_by_which_a_name_is_imported(page):
+    if page == "reference/python/loaders.md":
+        need_package("torch_geometric")
+    text = (DOCS / page).read_text()
+    shown = re.findall(r"^::: (\S+)\n    options:\n      heading: (\S+)\n      toc_label: (\S+)$", text, re.MULTILINE)
+    assert len(shown) == text.count("\n::: "), "an entry has a heading and the same label"
+    for name, heading, label in shown:
+        assert heading == label
+        found = named(name)
+        here = named(heading)
+        assert here is found or isinstance(here, found), "csaw.partition is a module that can be called"

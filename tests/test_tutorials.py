@@ -13,6 +13,8 @@ import pytest
 from helpers.graphs import random_store
 from helpers.ingested import read
 from helpers.machine import need_package
+from helpers.notebook import cells_of, output_of, run
+from helpers.outputs import masked
 
 from csaw.engine import sample
 
@@ -33,25 +35,91 @@ NEEDS = {
     "large-network": (),
     "temporal-links": ("torch",),
 }
+MARK = "\x1e"
 TUTORIALS = sorted(path.stem for path in (ROOT / "docs" / "tutorials").glob("*.md"))
 
 
+def blocks_of(text):
+    """The commands and programs of a page in order, each with the output that the page shows of it, or None.
+
+    A block of ``console`` has commands and their outputs; one of ``text`` right behind a program has that one's.
+    """
+    for kind, block, shown in re.findall(
+        r"```(sh|python|console)\n(.*?)```(?:\n\n```text\n(.*?)```)?", text, re.DOTALL
+    ):
+        if kind == "python":
+            yield kind, block, shown or None
+        elif kind == "sh":
+            yield from (("sh", line, None) for line in block.splitlines())
+        else:
+            yield from (("sh", *said.split("\n", 1)) for said in block.split("$ ")[1:])
+
+
 def script_of(text):
-    """The blocks as one program: commands of a shell are run from it."""
+    """The blocks as one program: commands of a shell are run from it. A line MARK goes before what each prints."""
     lines = ["import subprocess, sys"]
-    for kind, block in re.findall(r"```(sh|python)\n(.*?)```", text, re.DOTALL):
+    for kind, block, _ in blocks_of(text):
+        lines.append(f"print({MARK!r}, flush=True)")
         if kind == "python":
             lines.append(block)
             continue
-        for line in block.splitlines():
-            command, *arguments = shlex.split(line)
-            if command == "python":
-                words = [str(ROOT / "docs" / "tutorials" / arguments[0]), *arguments[1:]]
-            else:
-                assert command == "csaw"
-                words = ["-m", "csaw.cli", *arguments]
-            lines.append(f"subprocess.run([sys.executable, *{words}], check=True, stdout=subprocess.DEVNULL)")
+        command, *arguments = shlex.split(block)
+        if command == "python":
+            words = [str(ROOT / "docs" / "tutorials" / arguments[0]), *arguments[1:]]
+        else:
+            assert command == "csaw"
+            words = ["-m", "csaw.cli", *arguments]
+        lines.append(f"subprocess.run([sys.executable, *{words}], check=True)")
     return "\n".join(lines)
+
+
+def assert_shown(shown, said):
+    """What a page shows is what was printed, but for times, sizes, and lines that dots stand for.
+
+    Accuracies and AUCs differ by the processor: they may be .03 apart.
+    """
+    said, first = masked(said).splitlines(), 0
+    parts = [part.strip("\n").splitlines() for part in re.split(r"^\.\.\.$", masked(shown), flags=re.MULTILINE)]
+    for number, part in enumerate(parts):
+        places = [0] if number == 0 else range(first, len(said) - len(part) + 1)
+        if number == len(parts) - 1 and part:
+            places = [len(said) - len(part)]
+            assert places[0] >= first
+        fits = [k for k in places if k + len(part) <= len(said)]
+        found = [k for k in fits if all(map(alike, part, said[k:]))]
+        assert found, "\n".join(["the page shows", *part, "and this was printed:", *said])
+        first = found[0] + len(part)
+
+
+def alike(one, other):
+    """Whether two lines are the same, but for accuracies that are near each other."""
+    accuracy = re.compile(r"(?<=accuracy )\d\.\d+|(?<=AUC )\d\.\d+|(?<=from )\d\.\d+|(?<= to )\d\.\d+")
+    numbers = [list(map(float, accuracy.findall(line))) for line in (one, other)]
+    return accuracy.sub("_", one) == accuracy.sub("_", other) and numbers[0] == pytest.approx(numbers[1], abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("shown", "said", "same"),
+    [
+        ("a\nb\n", "a\nb\n", True),
+        ("a\n", "a\nb\n", False),
+        ("...\nb\n", "a\nb\n", True),
+        ("a\n...\n", "a\nb\n", True),
+        ("a\n...\nc\n", "a\nb\nc\n", True),
+        ("a\n...\nb\n", "a\nb\nc\n", False),
+        ("...\nb\n...\na\n...\n", "a\nb\nc\n", False),
+        ("a\nb\n...\n", "a\n", False),
+        ("it: accuracy 0.70\n", "it: accuracy 0.72\n", True),
+        ("it: accuracy 0.70\n", "it: accuracy 0.74\n", False),
+        ("drawn in 1.2 s\n", "drawn in 40 ms\n", True),
+    ],
+)
+def test_an_output_that_a_page_shows_is_compared(shown, said, same):
+    if same:
+        assert_shown(shown, said)
+    else:
+        with pytest.raises(AssertionError):
+            assert_shown(shown, said)
 
 
 @pytest.mark.slow(reason="trains networks and compiles kernels, for minutes")
@@ -65,6 +133,12 @@ def test_a_tutorial_runs_and_is_as_accurate_as_it_says(tmp_path, name):
         [sys.executable, "tutorial.py"], check=False, cwd=tmp_path, env=ENV, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+    printed = done.stdout.split(f"{MARK}\n")[1:]
+    for (kind, block, shown), said in zip(blocks_of(text), printed, strict=True):
+        if shown is not None:
+            assert_shown(shown, said)
+        else:
+            assert kind == "sh" or not said, f"the page does not show what this prints, {said!r}:\n{block}"
     found = [float(number) for number in re.findall(r"(?:accuracy|AUC) (\d\.\d+)", done.stdout)]
     assert len(found) == len(LEAST[name])
     assert all(one >= least for one, least in zip(found, LEAST[name], strict=True)), done.stdout
@@ -109,6 +183,16 @@ def test_the_script_of_skip_grams_tells_two_cliques_apart(tmp_path, monkeypatch)
             of_x = np.array([name.startswith("x") for name in found["ids"]])
         alike = unit @ unit.T
         assert alike[of_x][:, of_x].mean() > alike[of_x][:, ~of_x].mean() + 0.4
+
+
+def test_the_notebook_runs_and_has_the_outputs_of_its_cells(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    cells = cells_of(ROOT / "docs" / "tutorials" / "notebook.ipynb")
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert len(code) >= 5
+    for cell in code:
+        assert masked(run("".join(cell["source"]), names)) == masked(output_of(cell)), "see tests/helpers/notebook.py"
 
 
 @pytest.mark.parametrize("name", TUTORIALS)

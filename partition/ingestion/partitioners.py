@@ -8,7 +8,7 @@ biased-random    vertices in a random order, each to a random partition, with ch
                  Multi-GPU Graph Analytics, IPDPS 2017)
 metis, lp        few edges between partitions: partition/graph/clusters.py has the methods
 degree           vertices of many edges first, cut into parts of equal edges: what measures read most lies together
-                 (docs/evaluation.md has what they gain)
+                 (docs/explanation/measuring.md has what they gain)
 """
 
 import numpy as np

@@ -16,10 +16,20 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from helpers.machine import need_network
+from helpers.outputs import masked
 
 from csaw.cli.main import cli, main
 
 ROOT = Path(__file__).parents[2]
+GUIDES = (
+    "guides/terminal",
+    "quickstart",
+    "guides/samples",
+    "guides/sources",
+    "guides/biases",
+    "guides/export",
+    "guides/evaluate",
+)
 ENV = os.environ | {"PYTHONPATH": str(ROOT / "tests" / "_src")}
 
 
@@ -44,12 +54,6 @@ def commands(text):
             yield from ((said.partition("\n")[0], said.partition("\n")[2]) for said in block.split("$ ")[1:])
 
 
-def masked(output):
-    """An output without what differs from run to run: times, rates and sizes, and whether something was compiled."""
-    output = re.sub(r"; compiling kernels, once on this machine, took [^.]*(\.\d+)? m?s", "", output)
-    return re.sub(r"[\d.,]*\d (?:s|ms|µs|B|[KMG]iB|(?:[kMG] )?edges/s)\b", "<measured>", output)
-
-
 def within(*arguments, cwd):
     """The command in this process, which has loaded all that a command loads."""
     with chdir(cwd):
@@ -59,7 +63,7 @@ def within(*arguments, cwd):
 
 @pytest.mark.parametrize(
     ("pages", "run"),
-    [("README.md", csaw), ("docs/guides/terminal.md docs/quickstart.md docs/guides/samples.md", within)],
+    [("README.md", csaw), (" ".join(f"docs/{page}.md" for page in GUIDES), within)],
     ids=["README", "guides"],
 )
 def test_every_command_of_a_page_runs(tmp_path, pages, run):
@@ -69,7 +73,7 @@ def test_every_command_of_a_page_runs(tmp_path, pages, run):
     found = [each for page in pages.split() for each in commands((ROOT / page).read_text())]
     assert len(found) >= 8
     for line, output in found:
-        words = takewhile(lambda word: word not in ("|", ">"), shlex.split(line)[1:])
+        words = takewhile(lambda word: word not in ("|", ">"), shlex.split(line, comments=True)[1:])
         done = run(*words, cwd=tmp_path)
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
         if output is not None:

@@ -21,7 +21,7 @@ from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.analytics.measures.degree import Degree
 from csaw.partition.errors import OptionError
 
-PAGE = Path(__file__).parents[2] / "docs" / "evaluation.md"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_windows_of_time(stores, tmp_path):
 
 
 def test_the_commands_of_the_page_on_windows_run(stores, tmp_path):
-    section = PAGE.read_text().partition("\n## In time\n")[2].partition("\n## ")[0]
+    section = (DOCS / "guides" / "evaluate-in-time.md").read_text()
     lines = "from,to,when\n" + "".join(f"{k % 7},{k % 5},2026-11-{k:02d}T12:00:00\n" for k in range(1, 31))
     (tmp_path / "messages.csv").write_text(lines)
     for line in "".join(re.findall(r"```sh\n(.*?)```", section, re.DOTALL)).splitlines():
@@ -129,7 +129,7 @@ def test_the_commands_of_the_page_on_windows_run(stores, tmp_path):
 
 def test_the_commands_of_the_page_on_lists_run(stores, tmp_path):
     (tmp_path / "g.zarr").rename(tmp_path / "graph.zarr")
-    section = PAGE.read_text().partition("\n## Lists of triangles\n")[2].partition("\n## ")[0]
+    section = (DOCS / "guides" / "lists.md").read_text()
     for line in "".join(re.findall(r"```sh\n(.*?)```", section, re.DOTALL)).splitlines():
         done = CliRunner().invoke(cli, shlex.split(line, comments=True)[1:])
         assert done.exit_code == 0, f"{line}\n{done.output}"
@@ -137,7 +137,7 @@ def test_the_commands_of_the_page_on_lists_run(stores, tmp_path):
 
 
 def test_the_command_of_the_page_on_labels_runs(stores, tmp_path):
-    section = PAGE.read_text().partition("\n### patterns\n")[2].partition("\n### ")[0]
+    section = (DOCS / "reference" / "measures.md").read_text().partition("\n## patterns\n")[2].partition("\n## ")[0]
     [line] = "".join(re.findall(r"```sh\n(.*?)```", section, re.DOTALL)).splitlines()
     np.savez(tmp_path / "types.npz", type=np.arange(100) % 2 + 1)
     done = CliRunner().invoke(cli, [*shlex.split(line.replace("graph.zarr", "g.zarr"))[1:], "--json"])

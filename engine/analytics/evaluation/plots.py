@@ -51,6 +51,7 @@ class Points(NamedTuple):
     x: np.ndarray
     y: np.ndarray
     labels: tuple[str, str]
+    style: str = "default"  # of matplotlib: a line from point to point, or steps
 
 
 def check() -> None:
@@ -184,7 +185,7 @@ def _figure(lines: Lines, title: str, size: tuple[float, float]) -> "Figure":
 
 def _draw(axis: "Axes", number: int, label: str, line: Points) -> None:
     """Draw a line, of which no more points than can be told apart; few are marked."""
-    x, y, _ = line
+    x, y = line[:2]
     color, marker = COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)] if x.size <= FEW else None
     if x.size > SEEN:
         place = np.log(np.maximum(x, x[x > 0].min())) if axis.get_xscale() != "linear" else x
@@ -192,7 +193,7 @@ def _draw(axis: "Axes", number: int, label: str, line: Points) -> None:
         kept = np.flatnonzero(np.diff(np.floor((place - place[0]) / step), prepend=-1.0))
         kept = np.union1d(kept, x.size - 1)
         x, y = x[kept], y[kept]
-    axis.plot(x, y, color=color, marker=marker, markersize=4, linewidth=1.5, label=label)
+    axis.plot(x, y, color=color, marker=marker, markersize=4, linewidth=1.5, label=label, drawstyle=line.style)
 
 
 def _no_formula(text: str) -> str:
@@ -208,7 +209,8 @@ def _sentence(text: str) -> str:
 def _points(finding: Drawn) -> Points:
     """The line of a curve, as means of bins where there are many points, or of a distribution.
 
-    Of a distribution, y is the share of values that are at least x, which needs no bins.
+    Of a distribution, y is the share of values that are at least x, which needs no bins. Few values, as the sizes of
+    components, are steps: nothing lies between them.
     """
     if isinstance(finding, Curve):
         x, y = np.asarray(finding.x, np.float64), np.asarray(finding.y, np.float64)
@@ -219,7 +221,8 @@ def _points(finding: Drawn) -> Points:
         means = np.array([[10 ** np.log10(x[place == one]).mean(), y[place == one].mean()] for one in found])
         x, y = means.T
         return Points(x, y, (finding.labels[0], f"{finding.labels[1]} (means of {BINS} bins a decade)"))
-    return Points(finding.values, _share(finding), (finding.label, SHARE))
+    style = "steps-pre" if finding.values.size <= FEW else "default"
+    return Points(finding.values, _share(finding), (finding.label, SHARE), style)
 
 
 def _share(finding: Distribution) -> np.ndarray:

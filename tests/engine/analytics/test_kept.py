@@ -17,7 +17,7 @@ from csaw.partition.errors import BudgetError
 
 HEADING = "## What a measure keeps"
 VERTICES = 60_000
-PAGE = Path(__file__).parents[3] / "docs/evaluation.md"
+PAGE = Path(__file__).parents[3] / "docs/reference/measure-memory.md"
 IN_MEMORY = {"patterns", "spectrum", "match"}  # which refuse to read blocks
 
 OTHER = pytest.mark.slow(reason="by default each way to measure is held to it on one kind of graph")

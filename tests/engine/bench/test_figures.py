@@ -21,7 +21,7 @@ MARKED = sorted(
     for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))
     if "<!-- figure" in page.read_text()
 )
-COMMAND = "python -m csaw.engine.bench.report docs/contributing/benchmarks.md README.md docs/*.md"
+COMMAND = "python -m csaw.engine.bench.report docs/contributing/benchmarks.md README.md docs/*.md docs/*/*/*.md"
 MEASURED = re.compile(  # a number with the unit of a rate, a ratio, a time, a size or a count
     r"(?<![\w.,/])\d[\d.,]*(?: ?%| (?:[kMGT]|[kMG]i?B|ms|s|µs|seconds?|minutes?|hours?|times|million|billion)\b"
     r"| x\b(?! ?\d)| \w+(?:/s\b| (?:a|per|in a|in one) second))"

@@ -64,6 +64,13 @@ def test_the_csv_has_all_points_of_the_lines(found, tmp_path):
     assert np.allclose(shares, np.cumsum(counts[::-1])[::-1] / 100)
 
 
+@pytest.mark.parametrize(("sizes", "style"), [(2, "steps-pre"), (plots.FEW, "steps-pre"), (plots.FEW + 1, "default")])
+def test_a_distribution_of_few_values_is_drawn_as_steps(sizes, style):
+    finding = Distribution(np.arange(1, sizes + 1), np.ones(sizes, np.int64), "component size")
+    (line,) = plots._figure([("g.zarr", finding)], "", (3, 2)).axes[0].lines
+    assert line.get_drawstyle() == style
+
+
 def test_the_same_evaluation_gives_the_same_bytes_in_place_of_the_earlier_plots(found, tmp_path):
     first = {path: path.read_bytes() for path in found.plot(tmp_path)}
     assert {path: path.read_bytes() for path in found.plot(tmp_path)} == first
