@@ -177,7 +177,7 @@ UNNEEDED = (
 )
 
 
-READERS: dict[str, Reader] = {
+READERS: dict[str, Reader[object]] = {
     **dict.fromkeys(("shuffle", "drop_last", "replace", "disjoint", "on_device"), flag),
     **{name: maybe(flag) for name in ("self_loops", "row_normalized", "weighted")},
     **{name: whole(1, MOST_SEEDS) for name in ("batch_size", "walks_per_batch", "window")},

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import ContextVar, copy_context
 from threading import Condition
-from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
+from typing import NamedTuple, ParamSpec, Self, TypeVar
 
 # Work that Ctrl-C ends at once, however long a step of it takes: it is done in a thread, and asks now and then whether
 # anybody still waits for it.
@@ -109,9 +109,9 @@ def ordered(futures: Iterable[Future[Result]], ahead: int) -> Iterator[Result]:
         wait(waiting)
 
 
-def failed(error: Exception) -> Future[Any]:
+def failed(error: Exception) -> Future[Result]:
     """A future whose result is an error."""
-    future: Future[Any] = Future()
+    future = Future[Result]()
     future.set_exception(error)
     return future
 

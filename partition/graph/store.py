@@ -17,7 +17,7 @@ from contextlib import suppress
 from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -60,7 +60,7 @@ class ShownGraph:
     max_degree: int
     id_kind: str
     fingerprint: str
-    partitions: list[Any]  # Partition, which stands in a file that imports this
+    partitions: list[Partition]
 
     @property
     def further_columns(self) -> tuple[EdgeColumn, ...]:

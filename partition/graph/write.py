@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -176,7 +176,7 @@ class StoreWriter:
         self,
         *,
         directed: bool,
-        vertex_ids: np.ndarray | list[Any] | Words | None,
+        vertex_ids: np.ndarray | list[object] | Words | None,
         report: Attributes | Callable[[GraphStore], Attributes],
         clusters: Callable[[GraphStore], tuple[np.ndarray, Attributes]] | None = None,
         partitioner: Attributes | None = None,
@@ -232,7 +232,7 @@ class StoreWriter:
             **({} if time_of(self.further) is None else {ORDERED: True}),
         }
 
-    def _ids(self, given: np.ndarray | list[Any] | Words) -> str:
+    def _ids(self, given: np.ndarray | list[object] | Words) -> str:
         strings = isinstance(given, Words) or any(isinstance(one, str) for one in given[:1])
         ids = given if strings else np.asarray(given)  # NumPy's strings would all be as wide as the longest
         if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -92,6 +92,10 @@ def ingest(
         return Ingest(name_of(files), rows, options, crew, budget, passes, files).make(out)
 
 
+Row = tuple[np.ndarray, np.ndarray, np.ndarray | None, *tuple[np.ndarray, ...]]
+"""Arrays of sources, targets, weights or None, and further columns."""
+
+
 class GivenRows(Protocol):
     """Rows of integers that a program gives to :func:`ingest_rows`: (sources, targets, weights or None) in pieces, with
     an array for each further column of the options behind them.
@@ -109,7 +113,7 @@ class GivenRows(Protocol):
     @property
     def counts(self) -> dict[str, int]: ...
 
-    def __iter__(self) -> Iterator[tuple[Any, ...]]: ...
+    def __iter__(self) -> Iterator[Row]: ...
 
 
 class _AsPieces:
