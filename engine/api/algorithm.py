@@ -32,7 +32,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from csaw.engine.api.option import LARGEST, Option, checked, flag_of, option, options_of
-from csaw.engine.api.rules import SelectionRule, rule_of
+from csaw.engine.api.rules import SelectionRule, Steps, rule_of
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import meant
 from csaw.partition.errors import OptionError
@@ -247,7 +247,7 @@ class Algorithm:
     @cached_property
     def rule(self) -> SelectionRule:
         """The rule by which a depth selects, made once of the attributes of the class."""
-        return rule_of(self)
+        return rule_of(self) if isinstance(self, Traversal) else Steps()
 
     def edge_bias(self, e: EdgeView) -> float:
         return e.weight
@@ -342,6 +342,9 @@ class Traversal(Algorithm):
     """Whether a pool's vertices are selected with replacement: one that is selected twice selects neighbors twice, and
     leaves once."""
     replace: bool = False
+    if TYPE_CHECKING:
+        walk_length: int | None
+        """Of those with ``clocks``: the number of moves of an instance."""
     time_strategy: str | None = None  # of edges before a time, which bases.py declares; None: times do not count
 
     def vertex_bias(self, v: VertexView) -> float:

@@ -19,7 +19,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar, overload
 
 from csaw.engine.api.algorithm import LARGEST, Algorithm, Traversal, Walk
 from csaw.engine.api.expression import no_field
@@ -85,7 +85,16 @@ class Rewriter(ast.NodeTransformer):
         self.turns = False  # whether a loop draws
         self.engine: set[str] = set()  # engine functions that the text calls
 
-    def visit(self, node: ast.AST) -> Any:
+    @overload
+    def visit(self, node: ast.expr) -> ast.expr: ...
+
+    @overload
+    def visit(self, node: ast.stmt) -> ast.stmt: ...
+
+    @overload
+    def visit(self, node: ast.AST) -> ast.AST: ...
+
+    def visit(self, node: ast.AST) -> ast.AST:
         """Rewrite a node; an error is about the innermost node that it comes from."""
         try:
             return super().visit(node)

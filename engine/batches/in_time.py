@@ -70,7 +70,7 @@ class InTime(Clocked):
             entry, cell = self._found_cells()
             found, then = self.time[cell], self.now[entry]
         self.times.append(found)
-        self.then = found if self.algorithm.against_previous else then
+        self.then = found if self.backend.against_previous else then
         super()._next_depth()
 
     def _samples(self) -> dict[str, Array]:
@@ -241,7 +241,7 @@ class Together(InTime):
 
     def _times_after(self, entry: Array, time: Array) -> Array:
         """The times that the ends of edges know, which begin at these entries."""
-        return time if self.algorithm.against_previous else self.now[entry]
+        return time if self.backend.against_previous else self.now[entry]
 
     def _kept(self, local: Array, dst: Array, then: Array) -> Array:
         """Numbers of the edges to keep, of those that lead to the copies ``dst`` at the times ``then``."""

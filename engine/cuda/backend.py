@@ -45,7 +45,7 @@ class CudaSelector(CudaRunner):
         return 2 * size + SPARE_KEYS if size > 0 else 0
 
     def geometric_sizes(self, instance: Array, slot: Array, most: Array) -> Array:
-        sizes, flip = cupy.empty(slot.size, np.int64), tuple(np.uint64(number) for number in coin(self.algorithm))
+        sizes, flip = cupy.empty(slot.size, np.int64), tuple(np.uint64(number) for number in coin(self.traversal))
         self.kernels.over(
             "geometric_sizes", slot.size, slot.size, instance, slot, np.uint64(self.seed), *flip, most, sizes
         )

@@ -93,7 +93,7 @@ class HopTablesInTime(HopTables):
 
     def _kernel(self, parents: np.ndarray, children: np.ndarray) -> tuple[Callable, tuple, tuple]:
         *before, time = self.times
-        known = before[-1 if self.backend.algorithm.against_previous else 0]
+        known = before[-1 if self.backend.against_previous else 0]
         beside = known.reshape(-1), parents.size // max(known.size, 1)
         return self.backend.kernels.hop_in_time, beside, (time.reshape(-1), self.backend.time_rules)
 

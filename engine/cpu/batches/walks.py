@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from csaw.engine.api.termination import mean_steps, planned_steps
+from csaw.engine.api.termination import limit_of, mean_steps, planned_steps
 from csaw.engine.batches.walks import Questions, Rounds, WaitingWalks
 from csaw.engine.cpu.kernels.clocks import AT, PREV, TURN
 from csaw.engine.cpu.kernels.state import Walkers
@@ -95,7 +95,7 @@ class Walks(WaitingWalks):
 
     def __init__(self, backend: CpuRunner, first: int, sources: np.ndarray, length: int | None = None) -> None:
         self.backend, self.first = backend, first
-        self.length: int = backend.algorithm.walk_length if length is None else length
+        self.length = limit_of(backend.algorithm) if length is None else length
         self.largest = max(SLICE, TASK_STEPS // mean_steps(backend.algorithm))
         rules = time_rules(backend.algorithm)
         sources, starts = sources_and_starts(sources, rules)
@@ -345,7 +345,7 @@ class ClockWalks:
     comes_back = True  # an instance may return to a partition that it has left
 
     def __init__(self, backend: CpuRunner, first: int, sources: np.ndarray) -> None:
-        self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
+        self.backend, self.first, self.length = backend, first, limit_of(backend.algorithm)
         self.dtype = np.dtype(backend.graph.store.id_dtype)
         shape = sources.shape
         self.sources = sources

@@ -132,7 +132,7 @@ class HopsInTime(Hops):
         self.times.append(children[1])
 
     def _kernel(self, parents: Array, children: tuple[Array, ...]) -> tuple[str, tuple, tuple]:
-        known = self.times[-1 if self.backend.algorithm.against_previous else 0]
+        known = self.times[-1 if self.backend.against_previous else 0]
         return "hop_in_time", (known, np.uint32(parents.size // known.size), children[1], self.window), ()
 
     def on_device(self) -> dict[str, Array]:

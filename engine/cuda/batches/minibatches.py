@@ -28,7 +28,7 @@ class DeviceMiniBatches:
     """
 
     def __init__(self, backend: CudaRunner, first: int, sources: np.ndarray) -> None:
-        self.backend, self.first, self.disjoint = backend, first, bool(backend.algorithm.disjoint)
+        self.backend, self.first, self.disjoint = backend, first, backend.disjoint
         self.sizes, self.dtype = backend.plan.sizes, np.dtype(backend.store.id_dtype)
         self.instances, self.seeds = len(sources), sources.shape[1]
         self.widths = frontiers(

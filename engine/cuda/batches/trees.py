@@ -90,7 +90,7 @@ class Trees:
         memory = cupy.empty(ends[-1], np.uint8)
         begins = (np.uint64(memory.data.ptr + begin) for begin in (0, *ends))
         room = {name: begin for (name, _), begin in zip(self._room(span), begins, strict=False)}
-        limit, rest = (np.uint64(number) for number in (coin(self.backend.algorithm) if rule.coins else (0, 0)))
+        limit, rest = (np.uint64(number) for number in (coin(self.backend.traversal) if rule.coins else (0, 0)))
         trees = struct(
             "Trees",
             first=self.first + low,

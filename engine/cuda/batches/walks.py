@@ -5,7 +5,7 @@ from functools import cached_property
 import cupy
 import numpy as np
 
-from csaw.engine.api.termination import planned_steps
+from csaw.engine.api.termination import limit_of, planned_steps
 from csaw.engine.batches.walks import Questions, Rounds, WaitingWalks
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.constants import BLOCK, WARP
@@ -32,7 +32,7 @@ class Walks(WaitingWalks):
 
     def __init__(self, backend: CudaRunner, first: int, sources: Array, length: int | None = None) -> None:
         self.backend, self.first = backend, first
-        self.length: int = backend.algorithm.walk_length if length is None else length
+        self.length = limit_of(backend.algorithm) if length is None else length
         self.rules, timed = time_rules(backend.algorithm), backend.needs.timed
         sources, starts = sources_and_starts(sources, self.rules)
         self.source = cupy.asarray(sources, backend.store.id_dtype)

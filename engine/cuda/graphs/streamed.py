@@ -7,7 +7,6 @@ reads single rows in host memory over the bus, or single rows are copied from th
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 import cupy
 import numpy as np
@@ -68,6 +67,10 @@ class StreamedGraph(Pieces, Partitions):
         self.copies = cupy.cuda.Stream(non_blocking=True)
         self.rows = DeviceRows(self) if single else None
         builder.set_graph(self.address())
+        self._begin()
+
+    def _begin(self) -> None:
+        """Take further memory."""
 
     @property
     def reads_in_place(self) -> bool:  # type: ignore[override]
@@ -304,8 +307,7 @@ class StreamedTables(StreamedGraph):
     One buffer on the GPU, for one partition at a time, takes the rows to build a table from.
     """
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def _begin(self) -> None:
         self.rows_to_build = EdgeArrays(made(cupy.empty, self.edges, self.store, self.stored_columns))
 
     @property
