@@ -6,19 +6,18 @@ An algorithm that csaw ships is found by its name. One of the maker's own runs o
 which must be the file that the sample was drawn by: requests have its SHA-256 as ``code``.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from csaw.engine.api import registry
 from csaw.engine.api.algorithm import NO_COLUMNS, Algorithm, VertexColumns
 from csaw.engine.api.option import InUnits
 from csaw.engine.api.written_classes import CLASS, recorded_name
-from csaw.partition.base.plain_data import Values
+from csaw.partition.base.plain_data import Record, Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
 
-Request = Mapping[str, Any]
+Request = Record
+"""The request of a store, as its manifest has it."""
 
 
 class UnnamedCodeError(StoreError):

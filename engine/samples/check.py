@@ -91,8 +91,7 @@ def attributes_of(path: Path) -> Record:
     """
     require_not_aside(path)
     _check_there(path)
-    found = files.read_json(path / "zarr.json", "remove the folder and sample again")
-    attributes = found.get("attributes") if isinstance(found, dict) else None
+    attributes = files.read_record(path / "zarr.json", "remove the folder and sample again").get("attributes")
     attributes = attributes if isinstance(attributes, dict) else {}
     if attributes.get("csaw_kind") != KIND:
         raise StoreError(
@@ -153,7 +152,7 @@ def checksums_of(path: Path) -> dict[str, str]:
     ChangedError where the file that has them has changed.
     """
     where = path / "checksums" / "zarr.json"
-    found = files.read_json(where)
+    found = files.read_record(where)
     try:
         attributes = found["attributes"]
         checksums: dict[str, str] = attributes["sha256"]
@@ -238,7 +237,7 @@ def require_intact(path: Path) -> None:
 
 def array_of(where: Path) -> tuple[tuple[int, ...], np.dtype, tuple[int, ...]]:
     """Shape, element type and chunk shape of the array whose zarr.json is ``where``."""
-    found = files.read_json(where)
+    found = files.read_record(where)
     try:
         shape, kind = found["shape"], found["data_type"]
         chunk = found["chunk_grid"]["configuration"]["chunk_shape"]

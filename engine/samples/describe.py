@@ -145,7 +145,7 @@ def identified(path: Path) -> Record:
     for place in (path, partial, path):  # another process may give it its name at this moment
         if (place / "zarr.json").exists():
             break
-    said = files.read_json(place / "zarr.json")["attributes"]
+    said = files.read_record(place / "zarr.json")["attributes"]
     request, graph = said["manifest"]["request"], said["manifest"]["graph"]
     return {
         "out": str(path),

@@ -3,7 +3,6 @@
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from csaw.engine.api.registry import Algo
 from csaw.engine.samples import Samples
@@ -20,7 +19,7 @@ def verify(
     graph: str | Path | GraphStore | None = None,
     *,
     budget: int = BUDGET,
-    columns: Any = None,
+    columns: object = None,
     algo: Algo | None = None,
 ) -> Report:
     """Check a sample store against its graph and the law of its algorithm.

@@ -7,7 +7,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from csaw.engine.api import recorded
 from csaw.engine.api.algorithm import Traversal, Walk
@@ -23,6 +22,7 @@ from csaw.engine.verify.instance_chances import Repeats, chance_of
 from csaw.engine.verify.targets import Redrawing
 from csaw.partition import Graph, open_graph
 from csaw.partition.base.parallel import heeding, interruptible, processors
+from csaw.partition.base.plain_data import Record
 from csaw.partition.base.stages import course, stage, unseen
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.check import fingerprint_of
@@ -67,7 +67,7 @@ class Report:
         statuses = [check.status for check in self.checks]
         return {name: statuses.count(status) for name, status in STATUSES.items()}
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Record:
         checks = [asdict(check) | {"status": check.status} for check in self.checks]
         return asdict(self) | {"checks": checks, "counts": self.counts, "ok": self.ok}
 
@@ -78,7 +78,7 @@ def judge(
     redrawing: Redrawing,
     *,
     budget: int = BUDGET,
-    columns: Any = None,
+    columns: object = None,
     algo: Algo | None = None,
 ) -> Report:
     """Check the samples of a store against their graph and the law of their algorithm.
@@ -222,7 +222,7 @@ def _contents(
     checks: Checks,
     *,
     budget: int,
-    columns: Any,
+    columns: object,
     algo: Algo | None,
 ) -> None:
     from csaw.engine.verify.batches import verify_batches
