@@ -4,7 +4,7 @@ See TGN: Rossi et al., ICML workshop on graph representation learning 2020.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,7 +33,7 @@ pyg_data = needed("torch_geometric.data")
 import torch
 
 if TYPE_CHECKING:
-    from torch_geometric.data import TemporalData
+    from torch_geometric.data import Data, TemporalData
 
 
 ALL = slice(None)
@@ -48,7 +48,7 @@ DECIDED = (
 """Options of a run of mini-batches that a loader of events decides by itself, each with the reason."""
 
 
-class EventLoader(EpochLoader[Arrays, Any]):
+class EventLoader(EpochLoader[Arrays, "Data"]):
     """Successive events of a TemporalData, each with neighbors of both ends that came along earlier events.
 
         for batch in EventLoader(data, num_neighbors=[10], batch_size=200):
@@ -99,7 +99,7 @@ class EventLoader(EpochLoader[Arrays, Any]):
         drop_last: bool = False,
         replace: bool = False,
         temporal_strategy: str = "last",
-        transform: Callable[[Any], object] | None = None,
+        transform: "Callable[[Data], object] | None" = None,
         seed: int = 0,
         rank: int = 0,
         world: int = 1,
@@ -131,7 +131,7 @@ class EventLoader(EpochLoader[Arrays, Any]):
             **options,
         )
 
-    def _finished(self, arrays: Arrays) -> Any:
+    def _finished(self, arrays: Arrays) -> "Data":
         """The Data object of a mini-batch."""
         device, ends = self.data.src.device, len(arrays["input_id"])
         first, count = self.first + int(arrays["input_id"][0]) // 2, ends // 2

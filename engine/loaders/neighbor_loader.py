@@ -5,7 +5,7 @@ See Hamilton et al., NeurIPS 2017.
 
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -192,10 +192,11 @@ NodeLoader = needed("torch_geometric.loader").NodeLoader
 
 if TYPE_CHECKING:
     from torch import Tensor
+    from torch_geometric.data import Data
     from torch_geometric.sampler.base import SubgraphType
 
 
-class NeighborLoader(EpochLoader[Arrays, Any]):
+class NeighborLoader(EpochLoader[Arrays, "Data"]):
     """PyTorch Geometric's NeighborLoader, drawn by csaw.
 
         for batch in NeighborLoader(data, num_neighbors=[25, 10], batch_size=1024, input_nodes=data.train_mask):
@@ -269,7 +270,7 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
         time_attr: str | None = None,
         input_time: object = None,
         temporal_strategy: str = "uniform",
-        transform: Callable[[Any], object] | None = None,
+        transform: "Callable[[Data], object] | None" = None,
         transform_sampler_output: Callable | None = None,
         features: Mapping[str, object] | None = None,
         edge_features: Mapping[str, object] | None = None,
@@ -320,7 +321,7 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
         rows, said = getattr(self.graph.store, of), "features" if of == "vertices" else "edge_features"
         return {name: as_tensor(f"{said}: {name}", values, rows) for name, values in (arrays or {}).items()}
 
-    def _finished(self, arrays: Arrays) -> Any:
+    def _finished(self, arrays: Arrays) -> "Data":
         """The Data object of a mini-batch."""
         out = output_of(arrays, self.graph)
         position, known = int64_of(arrays["input_id"]), self.filter.input_data.input_id

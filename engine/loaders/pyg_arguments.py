@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class Timed(NamedTuple):
     """The arguments of a loader that are about times: those of PyTorch Geometric's."""
 
     time_attr: str | None
-    input_time: Any
+    input_time: object
     temporal_strategy: str
 
     def check(self, subgraph_type: object, weight_attr: str | None, given: Values) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import TypedDict
+from typing import TypedDict, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -170,6 +170,10 @@ OF_FILES = {
 STORE = ("partitions", "partition_bytes", "balance", "compression", "overwrite")
 
 
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+"""A path, or several."""
+
+
 def make(
     inputs: Foreign, out: Path, *, progress: bool | Callable[[int, int], None] | None, **given: object
 ) -> GraphStore:
@@ -192,7 +196,7 @@ def look(inputs: Foreign, given: Values) -> Record:
     return preview(files, chosen)
 
 
-def _of_files(inputs: Foreign, options: Values) -> tuple[IngestOptions, list[str]]:
+def _of_files(inputs: Paths, options: Values) -> tuple[IngestOptions, list[str]]:
     """The options of an ingest of files, and the files."""
     if unknown := sorted(options.keys() - IngestOptions.__dataclass_fields__.keys()):
         what = (
@@ -221,7 +225,7 @@ def _as_ingested(given: Values) -> Values:
     return options
 
 
-def _are_paths(inputs: object) -> bool:
+def _are_paths(inputs: Foreign) -> TypeGuard[Paths]:
     """Whether ``inputs`` is a path, or a sequence of paths."""
     if isinstance(inputs, str | os.PathLike):
         return True

@@ -15,7 +15,7 @@ tuple                             columns: (sources, targets) or (sources, targe
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +26,14 @@ from csaw.partition.graph.given_arrays import array_of, foreign, integers_of
 from csaw.partition.ingestion.columns import SOURCES, TARGETS, WEIGHTS, Wishes, choose, plain, wish_of
 
 if TYPE_CHECKING:
+    import igraph
+    import networkx
+    import pandas
+    import polars
+    import pyarrow
     from scipy.sparse import coo_matrix, spmatrix
+    from torch import Tensor
+    from torch_geometric.data import Data
 
 
 # Matrices of scipy.sparse as entries.
@@ -153,7 +160,7 @@ KNOWN_NAMES = {*SOURCES, *TARGETS, *WEIGHTS}
 LISTED = ("Int128", "UInt128", "Decimal", "Date", "Time", "Duration", "Object")
 """Types of polars whose values Python knows better than NumPy."""
 
-Foreign = Any
+Foreign = object
 """An object of another library, whose type csaw never imports."""
 Wish = str | int | None
 """A column that a user names, or numbers from 1; None lets the names decide."""
@@ -229,7 +236,7 @@ def library_of(kind: type) -> str | None:
     return next((name for name in names if name in READERS or name in TABLES), None)
 
 
-def _of_networkx(graph: Foreign, weights: str) -> Edges:
+def _of_networkx(graph: "networkx.Graph", weights: str) -> Edges:
     named = "weight" if weights == AUTO else weights
     nodes, rows = list(graph.nodes), list(graph.edges(data=named))
     number = {node: place for place, node in enumerate(nodes)}
@@ -240,7 +247,7 @@ def _of_networkx(graph: Foreign, weights: str) -> Edges:
     return Edges("networkx graph", sources, targets, held, nodes, graph.is_directed(), repeats)
 
 
-def _of_igraph(graph: Foreign, weights: str) -> Edges:
+def _of_igraph(graph: "igraph.Graph", weights: str) -> Edges:
     named, known = "weight" if weights == AUTO else weights, graph.es.attributes()
     if weights not in (AUTO, NONE) and named not in known:
         raise OptionError(
@@ -264,7 +271,7 @@ def _attribute(found: Iterable[float | None], name: str, where: str, *, asked: b
     return None
 
 
-def _of_scipy(matrix: Foreign, weights: str) -> Edges:
+def _of_scipy(matrix: "spmatrix", weights: str) -> Edges:
     entries = entries_of(matrix)
     _only(weights, "sparse matrix", "its values are the weights")
     if weights == NONE or entries.data.dtype == bool:
@@ -277,13 +284,13 @@ def _are_ones(values: np.ndarray) -> bool:
     return values.dtype.kind in "iuf" and bool((values == 1).all())
 
 
-def _of_torch(tensor: Foreign, weights: str) -> Edges:
+def _of_torch(tensor: "Tensor", weights: str) -> Edges:
     _only(weights, "edge_index", "it has none; give an array of them")
     sources, targets = _rows_of(tensor)
     return Edges("edge_index", sources, targets, duplicates="keep")
 
 
-def _of_pyg(data: Foreign, weights: str) -> Edges:
+def _of_pyg(data: "Data", weights: str) -> Edges:
     if type(data).__name__ == "TemporalData":
         return Edges("TemporalData", _numpy_of(data.src), _numpy_of(data.dst), None, int(data.num_nodes), True, "keep")
     if getattr(data, "edge_index", None) is None:
@@ -302,7 +309,7 @@ def _of_pyg(data: Foreign, weights: str) -> Edges:
     return Edges("Data", sources, targets, flat, int(vertices), duplicates="keep")
 
 
-def _rows_of(tensor: Foreign) -> np.ndarray:
+def _rows_of(tensor: "Tensor") -> np.ndarray:
     """The two rows of an edge_index."""
     held = _numpy_of(tensor)
     if held.ndim != 2 or held.shape[0] != 2 or held.dtype.kind not in "iu":
@@ -312,7 +319,7 @@ def _rows_of(tensor: Foreign) -> np.ndarray:
     return held
 
 
-def _numpy_of(tensor: Foreign) -> np.ndarray:
+def _numpy_of(tensor: "Tensor") -> np.ndarray:
     if str(getattr(tensor, "layout", "torch.strided")) != "torch.strided":
         raise OptionError(
             f"graph: expected an edge_index [2, edges], found a sparse tensor ({tensor.layout}); give its indices"
@@ -322,13 +329,13 @@ def _numpy_of(tensor: Foreign) -> np.ndarray:
     return array_of("graph", tensor)
 
 
-def _of_pandas(table: Foreign) -> Table:
+def _of_pandas(table: "pandas.DataFrame") -> Table:
     if not hasattr(table, "columns"):
         raise OptionError(f"graph: expected a pandas.DataFrame, found a {type(table).__name__}")
     return "pandas table", [str(name) for name in table.columns], lambda k: table.iloc[:, k].to_numpy()
 
 
-def _of_polars(table: Foreign) -> Table:
+def _of_polars(table: "polars.DataFrame") -> Table:
     if not hasattr(table, "to_series"):
         raise OptionError(f"graph: expected a polars.DataFrame, found a {type(table).__name__}; call collect() first")
 
@@ -339,7 +346,7 @@ def _of_polars(table: Foreign) -> Table:
     return "polars table", list(table.columns), column
 
 
-def _of_arrow(table: Foreign) -> Table:
+def _of_arrow(table: "pyarrow.Table") -> Table:
     if not hasattr(table, "column_names"):
         raise OptionError(f"graph: expected a pyarrow.Table or RecordBatch, found {type(table).__name__}")
 
@@ -402,7 +409,7 @@ def _only(weights: str, where: str, said: str) -> None:
         raise OptionError(f"weights: {where}: expected auto, none or an array, found {quoted(weights)}: {said}")
 
 
-READERS: dict[str, Callable[[Foreign, str], Edges]] = {
+READERS: dict[str, Callable[..., Edges]] = {
     "networkx": _of_networkx,
     "igraph": _of_igraph,
     "scipy": _of_scipy,
@@ -413,4 +420,4 @@ READERS: dict[str, Callable[[Foreign, str], Edges]] = {
     "tuple": _of_columns,
 }
 """Readers of objects, by the library that its type is from, or by the name of a type of Python itself."""
-TABLES: dict[str, Callable[[Foreign], Table]] = {"pandas": _of_pandas, "polars": _of_polars, "pyarrow": _of_arrow}
+TABLES: dict[str, Callable[..., Table]] = {"pandas": _of_pandas, "polars": _of_polars, "pyarrow": _of_arrow}
