@@ -4,9 +4,8 @@ import ast
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from csaw.engine.api.hook_language import call_of
+from csaw.engine.api.hook_language import Scope, call_of, function_in
 from csaw.engine.api.hook_scope import CALLED, INLINED
 from csaw.engine.api.hooks import Hook
 
@@ -158,12 +157,12 @@ def _function(hook: Hook, params: int) -> Callable:
     text = text.replace(f"def {hook.name}(params,", f"def {hook.name}({''.join(s + ', ' for s in scalars)}")
     text = text.replace(INLINED, "").replace(CALLED, '@cuda.jit(device=True, inline="always")\n')
     text = LESS + ast.unparse(_Least().visit(ast.parse(text)))
-    scope: dict[str, Any] = {"cuda": cuda, "int64": int64, "uint64": uint64, "math": __import__("math")}
+    scope: Scope = {"cuda": cuda, "int64": int64, "uint64": uint64, "math": __import__("math")}
     declared = {f"csaw_{name}": signature for name, signature in DECLARATIONS.items()} | PORTABLE
     functions = {name: cuda.declare_device(name, signature, abi="c") for name, signature in declared.items()}
     scope |= functions | {name: functions[f"csaw_{name}"] for name in DECLARATIONS}
     exec(compile(text, f"<{hook.name}>", "exec"), scope)  # noqa: S102 - the user's own code, as with --algo FILE
-    return scope[hook.name]  # type: ignore[no-any-return]
+    return function_in(scope, hook.name)
 
 
 class _Least(ast.NodeTransformer):

@@ -4,7 +4,7 @@ The contract of a backend is in schedule/backend.py.
 """
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -86,7 +86,7 @@ class Store(Protocol):
     def original_ids(self, dense: np.ndarray) -> np.ndarray:
         """The original ids of some vertices."""
 
-    def dense_ids(self, originals: Any) -> np.ndarray:
+    def dense_ids(self, originals: Iterable[int | str]) -> np.ndarray:
         """The vertices with these original ids; an error names the first that the graph lacks."""
 
 

@@ -1,12 +1,11 @@
 """A request, checked and planned: what a run needs to begin."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -146,7 +145,7 @@ class Factored(View):
             raise StoreError(f"{self.path}: no file has the factors of a bias; read them with read_edges; {AGAIN}")
         return self.store.opened(number, name)
 
-    def read_ahead(self, number: int, names: Any, first: int = 0, count: int | None = None) -> None:
+    def read_ahead(self, number: int, names: Collection[str], first: int = 0, count: int | None = None) -> None:
         wanted = {WEIGHT.array: self.reads_weights}
         self.store.read_ahead(number, [name for name in names if wanted.get(name, True)], first, count)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from csaw.engine.cpu.kernels.clocks import AT, PREV, TURN
 from csaw.engine.cpu.kernels.state import Walkers
 from csaw.engine.cpu.paths import FIELDS, Paths
 from csaw.engine.cpu.runner import CpuRunner
+from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
@@ -124,7 +124,7 @@ class Walks(WaitingWalks):
         )
         self.questions = self._no_questions(sources.size if backend.asks_later else 0)
         self.paths = self._paths(sources) if backend.plan.paths_bytes else None
-        self.out: Any = np.empty((1, FIELDS), backend.graph.store.id_dtype)
+        self.out: np.ndarray | tuple[np.ndarray, Array] = np.empty((1, FIELDS), backend.graph.store.id_dtype)
         if self.paths is None:
             self._make_room(sources)
 

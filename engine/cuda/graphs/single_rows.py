@@ -63,7 +63,7 @@ class RowsGraph(Protocol):
         """Raise the error that a kernel has noted."""
 
 
-class DeviceRows(SingleRows):
+class DeviceRows(SingleRows[RowsGraph]):
     """Single rows of a streamed graph.
 
     Kernels find a row by its vertex's entry of ``indptr``: the row's piece, and its first edge in the graph. Rows of
@@ -120,6 +120,7 @@ class DeviceRows(SingleRows):
         start = np.append(0, degree.cumsum())  # of each row, and the end
         edges = int(start[-1])
         upto = self.bytes // graph.edge_bytes  # end of the slot's edges in use, with the new rows
+        assert self.slot is not None
         arrays = graph.room_of_rows(self.slot, upto - edges, upto)
         away = int(np.count_nonzero(~np.isin(cut, list(here))))
         try:
