@@ -154,8 +154,10 @@ def _attributes(store: GraphStore, factors: Factors) -> Attributes:
     """The attributes of the graph, with weights and their bytes."""
     more = 0 if store.weighted else WEIGHT.dtype.itemsize
     rows = [[p.first_vertex, p.last_vertex, p.first_edge, p.edges, p.nbytes + more * p.edges] for p in store.partitions]
-    kept = {name: value for name, value in store.attributes.items() if name != WEIGHT_RANGE}
-    return kept | {"weighted": True, "partitions": rows, "factor": [factors.text, list(hooks.params(factors.static))]}
+    said = store.attributes.copy()
+    said.pop(WEIGHT_RANGE, None)
+    said.update({"weighted": True, "partitions": rows, "factor": [factors.text, list(hooks.params(factors.static))]})
+    return said
 
 
 # A request, checked and planned.

@@ -139,7 +139,7 @@ class GraphStore(StoredIds, ShownGraph):
         self.id_dtype = np.dtype(attributes["id_dtype"])
         self.id_kind: str = attributes["id_kind"]
         self.fingerprint: str = attributes["fingerprint"]
-        self.report: Attributes = attributes["report"]
+        self.report: Record = attributes["report"]
         self.partitioner: str = attributes.get("partitioner", {"method": "range"})["method"]
         self.clusters = Clusters.of(attributes["clusters"]) if "clusters" in attributes else None
         self.edge_columns: tuple[EdgeColumn, ...] = columns_of(attributes)

@@ -35,7 +35,7 @@ from csaw.partition.base.stages import (
     tell,
 )
 from csaw.partition.errors import FormatError, OptionError
-from csaw.partition.graph.clusters import make_clusters
+from csaw.partition.graph.clusters import Made, make_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT
 from csaw.partition.graph.parts import cut_points, partition_count
 from csaw.partition.graph.reciprocity import reciprocity
@@ -228,7 +228,7 @@ class Ingest:
         finally:
             remove_by_range(out)
 
-    def _clusters(self, draft: GraphStore) -> tuple[np.ndarray, Record]:
+    def _clusters(self, draft: GraphStore) -> tuple[np.ndarray, Made]:
         """The cluster of each vertex, and how they were made."""
         wanted, method, seed = self.options.clusters, self.options.method, self.options.cluster_seed
         assert wanted is not None
