@@ -7,17 +7,36 @@ which must be the file that the sample was drawn by: requests have its SHA-256 a
 """
 
 from pathlib import Path
+from typing import TypedDict
 
 from csaw.engine.api import registry
 from csaw.engine.api.algorithm import NO_COLUMNS, Algorithm, VertexColumns
 from csaw.engine.api.option import InUnits
 from csaw.engine.api.written_classes import CLASS, recorded_name
-from csaw.partition.base.plain_data import Record, Values
+from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
 
-Request = Record
-"""The request of a store, as its manifest has it."""
+
+class Request(TypedDict, total=False):
+    """The request of a sample as its manifest has it, which early versions wrote without what they did not know."""
+
+    fingerprint: str
+    algorithm: str
+    parameters: Values
+    edge_bias: str | None
+    weighted: bool
+    seed: int
+    instances: int
+    sources: str
+    select: str
+    collision: str
+    group_size: int
+    ids: str
+    induced: bool
+    target: int
+    columns: dict[str, str]
+    code: str
 
 
 class UnnamedCodeError(StoreError):

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from csaw.partition.arrays.replace import require_not_aside
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import ChangedError, StoreError
 from csaw.partition.graph.store import GraphStore
+
+if TYPE_CHECKING:
+    from csaw.engine.api.recorded import Request
 
 # The format of sample stores: Zarr groups whose arrays the classes of `layouts/` declare.
 #
@@ -79,6 +83,33 @@ MANIFEST: dict[str, dict[str, tuple[type, ...]]] = {
     },
 }
 """The types of what a manifest says; integers are from 0 to 2^64 - 1."""
+
+
+class SampledGraph(TypedDict, total=False):
+    """What a manifest says of the graph that was sampled; one in memory has no path."""
+
+    path: str
+    fingerprint: str
+    vertices: int
+    edges: int
+    id_kind: str
+    time_units: str
+    directed: bool
+
+
+class Manifest(TypedDict, total=False):
+    """How a sample was drawn.
+
+    ``draws``: the version of the random numbers. ``source``: of an algorithm that was given as a class.
+    """
+
+    version: str
+    draws: int
+    request: "Request"
+    graph: SampledGraph
+    source: str
+
+
 OWN = "sha256_of_these"
 FILE = re.compile(r"(\w+/)?(zarr\.json|c(\.\d+)+)")
 NAMES = {"vertex_ids": "uint8", "vertex_id_offsets": "int64"}

@@ -180,8 +180,8 @@ def _of_graph(
         del checks.made[place:]
     details = f"fingerprint {found}" + ("" if same else f", the sample's is {wanted}")
     said, facts = samples.manifest.get("graph", {}), graph_facts(store)
-    if others := [name for name in said if same and name != "path" and facts.get(name) != said[name]]:
-        details += "".join(f"; {name} is {facts.get(name)}, the sample says {said[name]}" for name in others)
+    if others := [name for name in said if same and name != "path" and facts.get(name) != said.get(name)]:
+        details += "".join(f"; {name} is {facts.get(name)}, the sample says {said.get(name)}" for name in others)
     checks.made.insert(place, Check("graph", same and not others, None, details))
 
 

@@ -8,7 +8,7 @@ sources: of these the variance between walks is larger than that within them (Ge
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -280,7 +280,7 @@ def _has_law(algorithm: type[Algorithm]) -> bool:
     return bool(vars(algorithm).get("visits"))
 
 
-def _obstacle(request: dict[str, object], law: str, host: HostNetwork) -> str:
+def _obstacle(request: Mapping[str, object], law: str, host: HostNetwork) -> str:
     """The reason why nothing is known of the chances; empty if they are known."""
     if not law:
         return "has no closed form"
