@@ -110,7 +110,9 @@ class MiniBatchesInTime(Clocked, MiniBatches):
         super()._next_depth()
 
     def _samples(self) -> dict[str, Array]:
-        times = [(hop[0], time) for hop, time in zip(self.drawn, self.drawn_times, strict=True)]
+        times: list[tuple[Array, ...]] = [
+            (hop[0], time) for hop, time in zip(self.drawn, self.drawn_times, strict=True)
+        ]
         _, time = self._in_order(times, 2)
         return super()._samples() | {"time": time, "seed_time": self.seed_time[self.there]}
 

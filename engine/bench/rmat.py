@@ -10,6 +10,7 @@ from pathlib import Path
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.datasets.rmat import from_one_to_five
 from csaw.datasets.spec import Integers, Rmat
@@ -19,7 +20,6 @@ from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.structs import struct
-from csaw.engine.plan.contracts import Array
 from csaw.partition.graph.attributes import WEIGHT_RANGE, Attributes, weight_range, with_range
 from csaw.partition.graph.store import GraphStore
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 from cupy.cuda import nvrtc
 
 from csaw.engine.api.algorithm import Algorithm
@@ -26,7 +27,7 @@ from csaw.engine.cuda.hook_code import HookRefused
 from csaw.engine.cuda.kernel_source import Unit, builder_of, compile_all, counts_busy, kernels_of
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, pinned
-from csaw.engine.plan.contracts import Array, Store
+from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.residency import Residency

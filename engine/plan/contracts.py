@@ -6,7 +6,7 @@ The contract of a backend is in schedule/backend.py.
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -15,8 +15,10 @@ from csaw.partition.arrays.words import Words
 from csaw.partition.graph.clusters import Clusters
 from csaw.partition.graph.edge_columns import EdgeColumn
 
-Array: TypeAlias = Any
-"""An array of NumPy, or of CuPy on a GPU, which has no types."""
+Array: TypeAlias = np.ndarray
+"""An array of NumPy, or of CuPy on a GPU, which has no types: rooms that serve both are checked as if it were NumPy's,
+and those of GPUs take ``Array`` from CuPy.
+"""
 
 
 class Store(Protocol):

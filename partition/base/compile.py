@@ -262,7 +262,7 @@ def _load_compiler() -> None:
         linalg.ensure_blas = ensure
 
 
-def is_cached(dispatcher: Dispatcher) -> bool:
+def is_cached(dispatcher: object) -> bool:
     """Whether there is machine code of this function on disk, for any types."""
     cache = vars(dispatcher).get("_cache")
     return isinstance(cache, _Cache) and bool(cache._cache_file._load_index())

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.analytics.cuda import oriented
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.oriented import DENSE_OF, Higher, Lists
 from csaw.engine.cuda.launch import Kernels
-from csaw.engine.plan.contracts import Array
 
 MANY = 96  # neighbors from which a vertex is worth a bitmap of the hubs
 CHUNK = 2048  # higher neighbors of a task, as in triangles.cu

@@ -313,6 +313,7 @@ def _strengths(host: HostNetwork) -> np.ndarray:
     """Sum of the weights of each vertex's edges."""
     out = np.zeros(host.vertices)
     for block in host.blocks(weights=True):
+        assert block.weights is not None
         sums = np.concatenate([[0.0], np.cumsum(block.weights, dtype=np.float64)])
         out[block.first : block.last] = np.diff(sums[block.indptr - block.indptr[0]])
     host.forget_blocks()

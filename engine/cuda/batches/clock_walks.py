@@ -2,13 +2,13 @@
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.api.termination import limit_of
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK, WARP
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.structs import record, struct
-from csaw.engine.plan.contracts import Array
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.schedule.schedule import crowds
 

@@ -5,12 +5,12 @@ Picks are uniform or from alias tables or running sums made beforehand.
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.kernel_source import hop_kernel
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.structs import struct
-from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.grouping import worth_grouping
 from csaw.engine.samples.layouts.hops import time_names
 from csaw.engine.schedule.backend import ALL

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, dtypes_of
 from csaw.engine.cuda.memory import huge_pages, lock
-from csaw.engine.plan.contracts import Array, Store
+from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.layouts import ALIAS_IDS
 from csaw.engine.plan.needs import Needs
 from csaw.partition.graph.edge_columns import WEIGHT
