@@ -34,7 +34,7 @@ class TemporalWalk(Walk):
     """Whether there is a longest time between edges that follow each other, or a time after which none is taken."""
     exponential_in_time: ClassVar[bool] = False
     """Whether steps have an exponential bias of times, of which each edge then keeps an envelope."""
-    walk_length: int = option(80, help=LENGTH_HELP.partition(";")[0], low=0, high=MOST_STEPS)  # type: ignore[assignment]
+    walk_length: int = option(80, help=LENGTH_HELP.partition(";")[0], low=0, high=MOST_STEPS)
     start_time: int | None = option(
         None,
         kind=int,
@@ -207,7 +207,9 @@ class LayerEntries(MatrixEntries):
         "and layer draw in time, and csaw.evaluate(graph, until=T).store is the graph until a time",
     )
 
-    layer_sizes: tuple = option((512, 512), help="vertices to draw for each layer, separated by commas", low=0)
+    layer_sizes: tuple[int, ...] = option(
+        (512, 512), help="vertices to draw for each layer, separated by commas", low=0
+    )
     frontier_size: int = option(512, help="number of sources of an instance, its batch", low=1)
 
     def sizes(self) -> tuple[int, ...]:

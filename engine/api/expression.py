@@ -71,7 +71,7 @@ def parsed(text: object) -> ast.expr:
     return tree
 
 
-def bias_of(text: object) -> Callable:
+def bias_of(text: object) -> Callable[..., object]:
     """The method ``edge_bias`` that an expression stands for, with its source as ``csaw_source``.
 
     OptionError as of :func:`parsed`.
@@ -104,7 +104,7 @@ def power(x: float, y: float) -> float:
         return math.inf if x == 0 else math.nan
 
 
-def _builtins() -> dict[str, Callable]:
+def _builtins() -> dict[str, Callable[..., object]]:
     return {"abs": abs, "int": int, "float": float, "bool": bool, "round": round, "pow": power, "min": min, "max": max}
 
 

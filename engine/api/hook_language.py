@@ -294,6 +294,6 @@ def function_in(scope: Scope, name: str) -> FunctionType:
     return found
 
 
-def scope_of(function: Callable) -> Scope:
+def scope_of(function: Callable[..., object]) -> Scope:
     """The names that a function can see outside itself."""
     return {**getattr(function, "__globals__", {}), **inspect.getclosurevars(function).nonlocals}

@@ -396,7 +396,7 @@ def _rewritten(algorithm: Algorithm, name: str, weighted: bool, columns: Columns
 
 def written_out(
     owner: str,
-    method: Callable,
+    method: Callable[..., object],
     name: str,
     arguments: tuple[str, ...],
     rewriter_of: Callable[[str, str, str], AnyRewriter],
@@ -423,7 +423,7 @@ def written_out(
         body.insert(0, ast.Assign([ast.Name(TURN, ast.Store())], ast.Constant(0)))
         if rewriter.sites > MOST_SITES:
             raise OptionError(f"{where}: expected at most {MOST_SITES} calls that draw, found {rewriter.sites}")
-    function = ast.FunctionDef(name, _arguments(arguments), body, [], None, None, type_params=[])  # type: ignore[call-arg,arg-type]
+    function = ast.FunctionDef(name, _arguments(arguments), body, [], None, None, type_params=[])  # type: ignore[call-arg]
     if view in {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)}:
         field = "degree" if rewriter.of_vertex else "weight"
         raise OptionError(

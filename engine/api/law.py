@@ -141,7 +141,7 @@ def _copied(method: FunctionType, where: str) -> Callable[..., float]:
     return _plain(method, where, {})
 
 
-def _plain(function: FunctionType, where: str, known: dict[FunctionType, Callable]) -> Callable[..., float]:
+def _plain(function: FunctionType, where: str, known: dict[FunctionType, Callable[..., float]]) -> Callable[..., float]:
     """A copy of a hook, or of a function of its file that it calls.
 
     ``known``: copies by what they are copies of.

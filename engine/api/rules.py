@@ -66,7 +66,7 @@ class Declares(Named, Protocol):
     revisits: ClassVar[bool]
     draws_from: ClassVar[str]
     each_edge_once: ClassVar[bool]
-    geometric: ClassVar[Callable | None]
+    geometric: ClassVar[Callable[..., float] | None]
     replace: bool
     unique: bool
     total: int | None
@@ -95,7 +95,7 @@ class SelectionRule:
     takes: ClassVar[tuple[str, ...]] = ()  # attributes that are not as in most traversals, or need not be
     demands: ClassVar[Demands] = {}  # values that attributes must have, by the conditions under which they must
     fixed_sizes: ClassVar[tuple[int, ...] | None] = None  # sizes of depths, if there is no choice of them
-    __dataclass_fields__: ClassVar[dict[str, Field]]  # a rule is a dataclass
+    __dataclass_fields__: ClassVar[dict[str, Field[object]]]  # a rule is a dataclass
 
     def misfit(self, sizes: tuple[int, ...]) -> str:
         """Say which ``sizes`` the rule expects, if these are others; otherwise nothing."""

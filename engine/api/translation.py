@@ -169,7 +169,7 @@ def _update(written: Written, call: ast.Call, names: list[str], edge: str) -> Ca
     body = [hook.visit(one) for one in written.tree.body]  # type: ignore[union-attr]
     arguments = ast.arguments([], [ast.arg(names[0]), ast.arg(edge)], None, [], [], None, [])
     end = ast.Return(ast.UnaryOp(ast.USub(), ast.Constant(1)))
-    tree = ast.FunctionDef("update", arguments, [*body, end], [], None, None, type_params=[])  # type: ignore[call-arg,arg-type]
+    tree = ast.FunctionDef("update", arguments, [*body, end], [], None, None, type_params=[])  # type: ignore[call-arg]
     text = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
     scope = dict(written.scope)
     exec(compile(text, written.file, "exec"), scope)  # noqa: S102 - the user's own code, as with --algo FILE

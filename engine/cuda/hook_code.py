@@ -85,7 +85,7 @@ class HookRefused(Exception):
         self.name, self.reason = name, reason
 
 
-def hook_side(name: str, hook: Hook | None, params: tuple, signature: Signature) -> str:
+def hook_side(name: str, hook: Hook | None, params: tuple[float, ...], signature: Signature) -> str:
     """Return the function that a kernel calls: the compiled hook, the number it always returns, or the default."""
     declaration, body = "", signature.otherwise
     taken = ", ".join(["const Params& params", *(f"{kind} {one}" for one, kind in signature.arguments.items())])
@@ -117,7 +117,7 @@ def plain_body(hook: Hook) -> str | None:
     return "return weight;" if hook.source.endswith("):\n    return weight\n") and "@" not in hook.source[1:] else None
 
 
-def compiled(hook: Hook, params: tuple, signature: Signature, architecture: str) -> bytes:
+def compiled(hook: Hook, params: tuple[float, ...], signature: Signature, architecture: str) -> bytes:
     """LTO-IR of a hook, by numba-cuda; what it asks of the graph is declared here and defined in graph.cuh.
 
     A function that C++ calls cannot raise: numba-cuda leaves a block without an end where it would, which NVVM refuses.
@@ -148,7 +148,7 @@ def compiled(hook: Hook, params: tuple, signature: Signature, architecture: str)
     return bytes(code)
 
 
-def _function(hook: Hook, params: int) -> Callable:
+def _function(hook: Hook, params: int) -> Callable[..., object]:
     """A hook as a function for numba-cuda, with ``params`` numbers in place of its first argument."""
     from numba import cuda, int64, uint64
 

@@ -271,7 +271,7 @@ class NeighborLoader(EpochLoader[MiniBatch, "Data"]):
         input_time: object = None,
         temporal_strategy: str = "uniform",
         transform: "Callable[[Data], object] | None" = None,
-        transform_sampler_output: Callable | None = None,
+        transform_sampler_output: Callable[..., object] | None = None,
         features: Mapping[str, object] | None = None,
         edge_features: Mapping[str, object] | None = None,
         seed: int = 0,

@@ -32,7 +32,7 @@ from csaw.engine.sources.given_columns import IDS
 from csaw.engine.sources.given_sources import LABELS, TIMES, InStore
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.arrays import replace
-from csaw.partition.arrays.files import bytes_of
+from csaw.partition.arrays.files import SAMPLES, bytes_of
 from csaw.partition.arrays.nodes import About, group_node, write_array
 from csaw.partition.arrays.opened_again import opened_again
 from csaw.partition.base import arguments
@@ -97,7 +97,7 @@ def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> Rec
         manifest=manifest(job),
     ) | {VIRTUAL: {"sources": _sources_of(job)}}
     try:
-        with replace.Draft(path, replace.SAMPLES, overwrite=overwrite) as draft:
+        with replace.Draft(path, SAMPLES, overwrite=overwrite) as draft:
             _write(draft.folder, said, _given(job) if said[VIRTUAL]["sources"] is None else {})
             draft.publish()
     except OSError as error:

@@ -184,7 +184,7 @@ def read_sources(given: object, store: GraphStore, *, are_seeds: bool, times: As
     return Listed(_from_array(given, store))
 
 
-def _from_mapping(given: Mapping, store: GraphStore, are_seeds: bool, asked: Asked) -> Listed:
+def _from_mapping(given: Mapping[str, object], store: GraphStore, are_seeds: bool, asked: Asked) -> Listed:
     timed = asked is Asked.EACH
     needed = {IDS, TIMES} if timed else {IDS, LABELS} if are_seeds else set()
     if not needed or not needed <= set(given) <= needed | ({LABELS} if are_seeds else set()):

@@ -7,7 +7,8 @@ from pathlib import Path
 from csaw.engine.api.registry import Algo
 from csaw.engine.samples import Samples
 from csaw.engine.stores import open_samples
-from csaw.engine.verify import BUDGET, Check, Report, judge
+from csaw.engine.verify import BUDGET, Report, judge
+from csaw.engine.verify.checks import Check
 from csaw.engine.verify.targets import BaseInstances, Redrawing
 from csaw.partition.base.parallel import interruptible
 from csaw.partition.errors import ChangedError

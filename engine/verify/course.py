@@ -42,7 +42,7 @@ def passed(
 # number of threads.
 
 
-def in_order(work: Callable[..., Result], pieces: Iterable[tuple]) -> Iterator[Result]:
+def in_order(work: Callable[..., Result], pieces: Iterable[tuple[object, ...]]) -> Iterator[Result]:
     """Yield ``work(*piece)`` of each piece, on all processors.
 
     Kernels, reads and hashes release the interpreter meanwhile.

@@ -122,11 +122,11 @@ from csaw.partition.base.stages import COMPILING, stage
 __all__ = ["inner", "njit", "prange"]
 
 
-Function = TypeVar("Function", bound=Callable)
+Function = TypeVar("Function", bound=Callable[..., object])
 FOLDER = code_folder("numba")  # StoreError before anything is compiled where it may not be used
 POLL_SECONDS = 0.005
 DIGEST = 8  # bytes of that of the types, in the name of a file
-awaited: dict[Callable, Popen] = {}  # functions that another process compiles at this time
+awaited: dict[Callable[..., object], Popen[bytes]] = {}  # functions that another process compiles at this time
 
 
 class _LockedCacheFile(IndexDataCacheFile):
@@ -175,7 +175,7 @@ class _Place(_CacheLocator):
         self.folder = FOLDER / (package or "specialized")
 
     @classmethod
-    def from_function(cls, function: Callable, file: str) -> "_Place":
+    def from_function(cls, function: Callable[..., object], file: str) -> "_Place":
         return cls(function.__module__.rpartition(".")[0])
 
     def get_cache_path(self) -> str:
@@ -212,7 +212,7 @@ class _Cache(FunctionCache):
         self.enable()
 
     @cached_property
-    def _cache_file(self) -> _LockedCacheFile:
+    def _cache_file(self) -> _LockedCacheFile:  # type: ignore[override]  # Numba sets it at once
         """The file, once the function is called: then all that it calls is defined."""
         module, version = self.function.__module__.rpartition(".")[2], f"py{sys.version_info[0]}{sys.version_info[1]}"
         name = f"{module}.{self.function.__qualname__}.{version}.{stamp_of(self.function, self.options)}"

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from csaw.partition.arrays.arrays import PlainArray, Written, growing_array
-from csaw.partition.arrays.files import SYNCS, sync_folder, sync_tree
+from csaw.partition.arrays.files import GRAPH, SYNCS, sync_folder, sync_tree
 from csaw.partition.arrays.nodes import write_group
-from csaw.partition.arrays.replace import GRAPH, Draft
+from csaw.partition.arrays.replace import Draft
 from csaw.partition.arrays.words import Words
 from csaw.partition.base import arguments
 from csaw.partition.base.arguments import flag, maybe

@@ -387,7 +387,7 @@ def cuts_of(vertices: int, entries: int, sample: np.ndarray) -> np.ndarray:
     return np.unique(np.concatenate([[0, vertices], inner.astype(np.int64)]))
 
 
-def _numbered(groups: Iterator[tuple[Columns, ...]], row: int) -> Iterator[tuple]:
+def _numbered(groups: Iterator[tuple[Columns, ...]], row: int) -> Iterator[tuple[object, ...]]:
     """Each group of pieces after its own number and that of its first edge."""
     for number, group in enumerate(groups):
         yield number, row, *group

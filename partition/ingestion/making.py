@@ -70,7 +70,9 @@ def preview_in_memory(graph: InMemory) -> Record:
     return _record(graph.report["read_as"], [column.name for column in columns], edges, graph.directed, [])
 
 
-def _record(said: list[str], columns: list[str], edges: list[list], directed: bool, warnings: list[str]) -> Record:
+def _record(
+    said: list[str], columns: list[str], edges: list[list[object]], directed: bool, warnings: list[str]
+) -> Record:
     return {
         "read_as": said,
         "columns": ["source", "target", *columns],
@@ -80,7 +82,7 @@ def _record(said: list[str], columns: list[str], edges: list[list], directed: bo
     }
 
 
-def _edges(rows: FileRows | Several, job: Job) -> Iterator[list]:
+def _edges(rows: FileRows | Several, job: Job) -> Iterator[list[object]]:
     """The edges of files one after the other, reversed or without loops if the options say so."""
     files = [rows.opened(file) for file in rows.files] if isinstance(rows, Several) else [rows]
     for file in files:
@@ -89,7 +91,7 @@ def _edges(rows: FileRows | Several, job: Job) -> Iterator[list]:
                 yield from _of_piece(piece, job)
 
 
-def _of_piece(piece: Piece, job: Job) -> Iterator[list]:
+def _of_piece(piece: Piece, job: Job) -> Iterator[list[object]]:
     src, dst = (piece.dst, piece.src) if job.options.reverse else (piece.src, piece.dst)
     for number in range(_count(src)):
         ends = [_id(src, number), _id(dst, number)]

@@ -180,7 +180,7 @@ class Edges(NamedTuple):
     sources: ArrayLike
     targets: ArrayLike
     weights: ArrayLike | None = None
-    vertices: int | Sequence | None = None
+    vertices: int | Sequence[int | str] | None = None
     directed: bool = True
     duplicates: str = "first"
     added: ArrayLike | None = None

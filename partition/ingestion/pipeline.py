@@ -17,8 +17,9 @@ from typing import Protocol
 
 import numpy as np
 
+from csaw.partition.arrays.files import GRAPH
 from csaw.partition.arrays.locks import lock_of
-from csaw.partition.arrays.replace import GRAPH, Draft, check, draft_of
+from csaw.partition.arrays.replace import Draft, check, draft_of
 from csaw.partition.arrays.spool import Budget, Spool
 from csaw.partition.base.parallel import Crew
 from csaw.partition.base.plain_data import Record

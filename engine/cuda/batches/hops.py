@@ -88,7 +88,9 @@ class Hops:
             name, -(-parents.size // staged), BLOCK, hop, *before, np.uint64(self.backend.seed), *counts, *behind
         )
 
-    def _kernel(self, parents: Array, children: tuple[Array, ...]) -> tuple[str, tuple, tuple]:
+    def _kernel(
+        self, parents: Array, children: tuple[Array, ...]
+    ) -> tuple[str, tuple[object, ...], tuple[object, ...]]:
         """The kernel that draws a hop, and what it takes before the seed and behind the counts."""
         name = hop_kernel(self.backend)
         return name, (), (self.backend.counts,) if name == "hop_distinct_by_sums" else ()
@@ -131,7 +133,9 @@ class HopsInTime(Hops):
         super()._keep(children)
         self.times.append(children[1])
 
-    def _kernel(self, parents: Array, children: tuple[Array, ...]) -> tuple[str, tuple, tuple]:
+    def _kernel(
+        self, parents: Array, children: tuple[Array, ...]
+    ) -> tuple[str, tuple[object, ...], tuple[object, ...]]:
         known = self.times[-1 if self.backend.against_previous else 0]
         return "hop_in_time", (known, np.uint32(parents.size // known.size), children[1], self.window), ()
 

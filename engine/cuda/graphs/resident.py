@@ -193,7 +193,11 @@ def blocks_of(vertices: int, device: Device) -> dict[int, int]:
 
 
 def build_alias(
-    builder: Kernels, spans: list[tuple[int, int, int, Array]], edges: int, strength: Array, check: Callable
+    builder: Kernels,
+    spans: list[tuple[int, int, int, Array]],
+    edges: int,
+    strength: Array,
+    check: Callable[..., object],
 ) -> None:
     """Build alias tables of spans of rows, each of at most ``edges`` edges.
 
@@ -206,7 +210,7 @@ def build_alias(
 
 
 def build_alias_of_rows(
-    builder: Kernels, rows: Array, starts: Array, edges: int, strength: Array, check: Callable
+    builder: Kernels, rows: Array, starts: Array, edges: int, strength: Array, check: Callable[..., object]
 ) -> None:
     """Build alias tables of rows that are pieces of their own, of ``edges`` edges in all; ``starts``: edges of the rows
     before each.
@@ -254,7 +258,13 @@ class _SumsOfRows:
 
 
 def build_sums(
-    builder: Kernels, first: int, last: int, rows: Array, possible: Array, check: Callable, entries: Array = None
+    builder: Kernels,
+    first: int,
+    last: int,
+    rows: Array,
+    possible: Array,
+    check: Callable[..., object],
+    entries: Array = None,
 ) -> None:
     """Build the running sums of the rows ``first`` .. ``last`` - 1, or of ``rows`` with these numbers.
 

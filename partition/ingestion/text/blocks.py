@@ -35,7 +35,7 @@ FOREIGN_MAGIC = {
 PIECE = 1 << 18  # bytes read at a time, so that lines before a broken end still count
 
 
-def open_bytes(path: str, unpackers: Unpackers = ALONE) -> tuple[io.BufferedIOBase, BinaryIO]:
+def open_bytes(path: str, unpackers: Unpackers = ALONE) -> tuple[io.BufferedIOBase, io.IOBase]:
     """A stream of decompressed bytes, and the raw file below it (for progress). ``-`` is standard input."""
     raw: Any = open_input(path)
     reader = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)
