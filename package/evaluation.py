@@ -66,9 +66,7 @@ def evaluate(
         BudgetError: the memory does not hold what a measure needs.
     """
     try:
-        several: list[Samples | str | os.PathLike[str]] = (
-            [samples] if isinstance(samples, Samples | str | os.PathLike) else list(samples)
-        )
+        several: list[object] = [samples] if isinstance(samples, Samples | str | os.PathLike) else list(samples)
     except TypeError:
         several = [samples]
     known = [one for one in several if isinstance(one, Samples | str | os.PathLike)]
