@@ -18,7 +18,7 @@ from csaw.partition.ingestion.text.numbers import (
     parse_id,
     parse_weight,
 )
-from csaw.partition.ingestion.text.pieces import Piece, Record
+from csaw.partition.ingestion.text.pieces import Parser, Piece, Record
 from csaw.partition.ingestion.text.plain import (
     BIG,
     BLANK,
@@ -57,7 +57,7 @@ class Lists(NamedTuple):
     row: bytes
 
 
-class ListRows:
+class ListRows(Parser[Lists | bytes]):
     """Parses blocks of lines, by any thread; in order, it adds to ``said``, the record of TextRows."""
 
     def __init__(self, path: str, shape: Shape, skip_errors: bool, said: Record, both_ways: bool) -> None:
