@@ -16,6 +16,7 @@ alone: powers are computed with floats, and nothing else makes a number much lon
 import ast
 import math
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import NoReturn
 
 from csaw.engine.api.hook_language import EXACT, FOREIGN, divides_by_zero, is_truth, rounded_apart
@@ -89,8 +90,8 @@ def bias_of(text: object) -> Callable[..., object]:
     }
     exec(compile(judged, WHERE, "exec"), scope)  # noqa: S102 - numbers alone, as checked above
     made = scope["edge_bias"]
-    assert callable(made)
-    made.csaw_source = source  # type: ignore[attr-defined]
+    assert isinstance(made, FunctionType)
+    made.__dict__["csaw_source"] = source
     return made
 
 

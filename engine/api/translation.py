@@ -56,7 +56,7 @@ def read_next(kind: type[TransitSampling]) -> Choice:
     from_graph = ast.unparse(call.args[0]) == f"{transits}.graph.edges" if call.args else False
     bias = _bias(kind, written, call, me, f"{transits}.graph.edges" if from_graph else f"{transits}.edges")
     _refuse_foreign(written, "next")
-    body = [one for one in written.tree.body if not _is_docstring(one)]  # type: ignore[union-attr]
+    body = [one for one in written.function.body if not _is_docstring(one)]
     _refuse_loops(written, call)
     edge = _name_of(written, call)
     if _ends_at_edge(body, call, edge):
@@ -68,7 +68,7 @@ def read_next(kind: type[TransitSampling]) -> Choice:
 def read_transits(kind: type[TransitSampling]) -> Choice:
     """The choice of ``kind.step_transits``: a root, by its bias."""
     written, names = _method(kind, "step_transits", ("step", "sample", "i", "random"))
-    body = [one for one in written.tree.body if not _is_docstring(one)]  # type: ignore[union-attr]
+    body = [one for one in written.function.body if not _is_docstring(one)]
     call = _choice(written, names[4])
     if not (len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is call):
         raise written.wrong(body[0].lineno, f"expected 'return {names[4]}.choice({names[2]}.roots)' alone")
@@ -87,7 +87,7 @@ def written_method(kind: type[TransitSampling], name: str) -> Written:
 def _method(kind: type[TransitSampling], name: str, names: tuple[str, ...]) -> tuple[Written, list[str]]:
     """The definition of a method, and the names of its arguments."""
     written = written_method(kind, name)
-    found = [one.arg for one in written.tree.args.args]  # type: ignore[union-attr]
+    found = [one.arg for one in written.function.args.args]
     if len(found) != 1 + len(names):
         raise written.wrong(written.tree.lineno, f"expected def {name}(self, {', '.join(names)})")
     return written, found
@@ -103,7 +103,7 @@ def _refuse_foreign(written: Written, name: str) -> None:
 
 
 def _nodes(written: Written) -> Iterator[ast.AST]:
-    return (node for one in written.tree.body for node in ast.walk(one))  # type: ignore[union-attr]
+    return (node for one in written.function.body for node in ast.walk(one))
 
 
 def _choice(written: Written, random: str) -> ast.Call:
@@ -166,7 +166,7 @@ def _ends_at_edge(body: list[ast.stmt], call: ast.Call, edge: str | None) -> boo
 def _update(written: Written, call: ast.Call, names: list[str], edge: str) -> Callable[..., int]:
     """``next`` as a hook of a walk, whose edge has been drawn."""
     hook = _Update(written, call, names, edge)
-    body = [hook.visit(one) for one in written.tree.body]  # type: ignore[union-attr]
+    body = [hook.visit(one) for one in written.function.body]
     arguments = ast.arguments([], [ast.arg(names[0]), ast.arg(edge)], None, [], [], None, [])
     end = ast.Return(ast.UnaryOp(ast.USub(), ast.Constant(1)))
     tree = ast.FunctionDef("update", arguments, [*body, end], [], None, None, type_params=[])  # type: ignore[call-arg]
@@ -388,7 +388,7 @@ def _check_names(kind: type[TransitSampling], counts: str) -> None:
     if taken:
         raise OptionError(f"{kind.__name__}.{taken[0]}: an option cannot be called so; choose another name")
     steps = written_method(kind, "steps")
-    said = ast.unparse(steps.tree.body[-1])  # type: ignore[index]
+    said = ast.unparse(steps.function.body[-1])
     if counts in kind.options() and said != f"return self.{counts}":
         raise steps.wrong(
             steps.tree.lineno, f"expected 'return self.{counts}', because the class has an option of that name"
