@@ -21,7 +21,7 @@ from csaw.partition.errors import BudgetError, OptionError, StoreError
 from csaw.partition.graph.edge_columns import TIME
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.pipeline import ingest_rows
+from csaw.partition.ingestion.pipeline import Row, ingest_rows
 from csaw.partition.ingestion.text.shape import Shape
 
 # Turning rows of an edge list into text, as fast as gzip compresses it.
@@ -128,7 +128,7 @@ class RmatRows:
         self.shape, self.weighted = Shape(undirected=bool(rmat.undirected)), bool(rmat.weights)
         self.counts = {"lines": 0, "comments": 0, "blank": 0, "edges": rmat.draws, "skipped": 0}
 
-    def __iter__(self) -> Iterator[tuple]:
+    def __iter__(self) -> Iterator[Row]:
         return self.each(lambda *block: block, BLOCK, THREADS)
 
     def each(self, work: Callable[..., Made], size: int, threads: int) -> Iterator[Made]:
@@ -176,7 +176,7 @@ class KarateRows:
     shape, weighted = Shape(undirected=True), False
     counts: ClassVar = {"lines": 78, "comments": 0, "blank": 0, "edges": 78, "skipped": 0}
 
-    def __iter__(self) -> Iterator[tuple]:
+    def __iter__(self) -> Iterator[Row]:
         pairs = np.array([(u, v) for u, row in KARATE for v in row], np.int64)
         yield pairs[:, 0], pairs[:, 1], None
 

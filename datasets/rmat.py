@@ -35,11 +35,11 @@ def edges(
     """The ends of the edges first .. first + count - 1, uint32 [count] each; ``d``: what a, b and c leave of 1."""
     count = max(0, min(count, (edge_factor << scale) - first))
     src, dst = np.empty(count, np.uint32), np.empty(count, np.uint32)
-    limits = [np.uint64(min(x, 1.0) * WORDS) for x in (a, a + b, a + b + c)]
+    below_a, below_b, below_c = (np.uint64(min(x, 1.0) * WORDS) for x in (a, a + b, a + b + c))
     if noise:
         _noisy_edges(scale, np.uint64(seed), first, a, b, c, 1 - a - b - c if d is None else d, noise, src, dst)
     else:
-        _edges(scale, np.uint64(seed), first, *limits, src, dst)
+        _edges(scale, np.uint64(seed), first, below_a, below_b, below_c, src, dst)
     return src, dst
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from csaw.partition.base.quoting import shown
 from csaw.partition.errors import OptionError
@@ -94,7 +94,7 @@ def parse_spec(spec: str) -> Rmat:
         raise OptionError(f"{shown(spec) or 'SPEC is empty'}: expected karate or rmat:scale=S,edge_factor=F,seed=N")
     known: dict[str, Callable[[str], object]] = {f.name: float if f.name in FLOATS else int for f in fields(Rmat)}
     known |= {"weights": _weights, "times": _range}
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     for item in filter(None, listed.split(",")):
         name, _, text = item.partition("=")
         if name not in known:
@@ -106,7 +106,8 @@ def parse_spec(spec: str) -> Rmat:
         except ValueError as error:
             expected = "a range of integers such as 0..1000000" if name == "times" else "a number"
             raise OptionError(f"{shown(spec)}: {name}: expected {expected}, found {shown(repr(text))}") from error
-    return Rmat(**values)
+    made: Callable[..., Rmat] = Rmat
+    return made(**values)
 
 
 def _weights(text: str) -> int | Integers:

@@ -3,7 +3,7 @@
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from csaw.engine.runs.draw import draw_batches
@@ -31,7 +31,7 @@ def __dir__() -> list[str]:
     return sorted({*__all__, *_MODULES})
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Names load with their module: importing a registry must not import Numba."""
     if name in _MODULES:
         return import_module(f"csaw.engine.{name}")

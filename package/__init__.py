@@ -15,7 +15,6 @@ or an object of another library: :func:`csaw.graph` has the list.
 """
 
 from importlib import import_module
-from typing import Any
 
 _WHERE = {
     "CsawError": "partition.errors",
@@ -63,7 +62,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Names load with their module: ``import csaw`` alone imports neither NumPy nor Numba.
 
     Type checkers read ``__init__.pyi`` beside this file.

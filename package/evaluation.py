@@ -66,14 +66,15 @@ def evaluate(
         BudgetError: the memory does not hold what a measure needs.
     """
     try:
-        several: list = [samples] if isinstance(samples, Samples | str | os.PathLike) else list(samples)
+        several: list[object] = [samples] if isinstance(samples, Samples | str | os.PathLike) else list(samples)
     except TypeError:
         several = [samples]
-    if not all(isinstance(one, Samples | str | os.PathLike) for one in several):
+    known = [one for one in several if isinstance(one, Samples | str | os.PathLike)]
+    if len(known) < len(several):
         raise OptionError(
             f"samples: expected open samples or paths of sample stores, one or a list, found {quoted(samples)}"
         )
-    given = [one if isinstance(one, Samples) else Path(arguments.named("samples", one)) for one in several]
+    given = [one if isinstance(one, Samples) else Path(arguments.named("samples", one)) for one in known]
     found = opened(graph, directed, options.get("memory"))
     name = os.fspath(graph) if isinstance(graph, str | os.PathLike) else ""
     if callable(progress):

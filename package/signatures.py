@@ -1,9 +1,9 @@
 """The signatures and docstrings of functions that take declared options: ``help`` and completion show each by name."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TypedDict, Unpack
 
 from csaw.engine.api import registry
 from csaw.engine.api.option import Option
@@ -17,6 +17,13 @@ class _OfAlgorithm:
         return "<of the algorithm>"
 
 
+class Changes(TypedDict, total=False):
+    """What a signature can have another one of."""
+
+    parameters: Sequence[inspect.Parameter]
+    return_annotation: object
+
+
 class _Late(inspect.Signature):
     """A signature that is made when it is looked at: options of algorithms are in a module for each of them."""
 
@@ -28,7 +35,7 @@ class _Late(inspect.Signature):
     def parameters(self) -> Mapping[str, inspect.Parameter]:  # type: ignore[override]
         return inspect.Signature(self._make()).parameters
 
-    def replace(self, **changed: Any) -> inspect.Signature:  # type: ignore[override]
+    def replace(self, **changed: Unpack[Changes]) -> inspect.Signature:  # type: ignore[override]
         return inspect.Signature(list(self.parameters.values())).replace(**changed)
 
 

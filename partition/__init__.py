@@ -6,12 +6,15 @@
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from csaw.partition.base import arguments
 from csaw.partition.base.python_names import in_python
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from csaw.partition.base.plain_data import Record
     from csaw.partition.graph.edge_ids import read_edge_ids
     from csaw.partition.graph.parts import Graph, Partition
@@ -34,7 +37,7 @@ _WHERE = {
 __all__ = ["Graph", "GraphStore", "IngestOptions", "Partition", "ingest", "open_graph", "read_edge_ids", "write_graph"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Names load with their module: ``import csaw.partition`` alone must stay cheap."""
     if name not in _WHERE:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -57,7 +60,12 @@ class PartitionModule(ModuleType):
         edge_column="edge_columns",
     )
     def __call__(
-        self, inputs: Any, out: Any, *, progress: Any = None, **options: Unpack["PartitionOptions"]
+        self,
+        inputs: object,
+        out: "str | Path",
+        *,
+        progress: "bool | Callable[[int, int], None] | None" = None,
+        **options: Unpack["PartitionOptions"],
     ) -> "GraphStore":
         """Make the graph store ``out`` from files of edges, or from a graph in memory, and open it.
 
@@ -86,12 +94,14 @@ class PartitionModule(ModuleType):
             StoreError: ``out`` exists or cannot be written.
             BudgetError: ``memory`` is too little.
         """
+        from pathlib import Path
+
         from csaw.partition.ingestion.making import make
 
-        return make(inputs, out, progress=progress, **options)
+        return make(inputs, Path(out), progress=progress, **options)
 
     @in_python({"inputs": arguments.graph}, edge_column="edge_columns")
-    def preview(self, inputs: Any, **options: Unpack["PartitionOptions"]) -> "Record":
+    def preview(self, inputs: object, **options: Unpack["PartitionOptions"]) -> "Record":
         """Say how ``inputs`` would be read, and what its first five edges would be, without writing anything.
 
         Args:

@@ -112,6 +112,7 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
 @click.pass_context
 def bench(
     ctx: click.Context,
+    /,
     suite: tuple[str, ...],
     listing: bool,
     json_file: str | None,

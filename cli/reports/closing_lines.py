@@ -11,6 +11,7 @@ from csaw.cli import console
 from csaw.cli.reports.sections import Facts, print_report, rate, seconds, size
 
 if TYPE_CHECKING:
+    from csaw.engine.analytics.evaluation.listing import Summary
     from csaw.engine.samples import Samples
     from csaw.engine.verify import Report
     from csaw.partition import GraphStore
@@ -224,7 +225,7 @@ def of_export(summary: Facts, out: str) -> list[str]:
     return [held, *(f"without {name}: {reason}" for name, reason in summary["left_out"].items())]
 
 
-def of_list(summary: Facts) -> str:
+def of_list(summary: "Summary") -> str:
     """The line after ``csaw evaluate --list``."""
     words = {"triangles": ("triangle", "triangles"), "support": ("edge", "edges")}[summary["list"]]
     from csaw.partition.base.notebook import counted

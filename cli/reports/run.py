@@ -202,7 +202,7 @@ LOADING = (
     Line("overlapped", "loads during sampling"),
     Line("evictions", "partitions dropped to make room"),
     Line("in_place", "rounds that read single rows"),
-    Line("expected_strategy", "way that the plan expected", lambda way: STRATEGIES.get(way, way)),
+    Line("expected_strategy", "way that the plan expected", lambda way: str(STRATEGIES.get(way, way))),
     Line("expected_transfers", "loads that the plan expected"),
     Line("expected_bytes", "size that the plan expected", size),
 )

@@ -2,16 +2,17 @@
 
 import math
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeGuard
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import NamedTuple, TypeGuard
 
 import click
 
 from csaw.partition.base.notebook import text_rows
+from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import printable
 
 Section = tuple[str, list[tuple[str, str]]]  # a heading, and names with what stands beside them
-Facts = Mapping[str, Any]  # plain data by name, such as the summary of a run
+Facts = Record  # such as the summary of a run
 
 
 class Line(NamedTuple):
@@ -19,7 +20,7 @@ class Line(NamedTuple):
 
     key: str
     name: str
-    write: Callable[[Any], str] = lambda value: plain(value)
+    write: Callable[..., str] = lambda value: plain(value)
 
 
 def print_report(sections: Iterable[Section]) -> None:

@@ -13,7 +13,7 @@ class Labor(InTime, Traversal):
     paper = "Balin and Catalyurek, NeurIPS 2023"
     shares_draws = True
     visited_once = False
-    fanout: tuple = option(
+    fanout: tuple[int, ...] = option(
         (10, 10),
         help="neighbors that a vertex selects on average, for each hop, separated by commas; -1 selects all",
         low=-1,

@@ -10,7 +10,7 @@ class Minibatch(InTime, ChosenBias, MiniBatches):
     """Mini-batches of seeds: at each hop, each vertex that is new in the mini-batch selects FANOUT of its neighbors."""
 
     paper = "Fey and Lenssen, ICLR-W 2019"
-    fanout: tuple = option(
+    fanout: tuple[int, ...] = option(
         (25, 10),
         help="neighbors that a vertex selects, one number for each hop, separated by commas; -1 selects all",
         low=-1,

@@ -15,7 +15,7 @@ class Mvs(Minibatch):
     draws_seeds = True
     epochs, shuffle, drop_last = 1, False, False  # seeds are drawn anew for each mini-batch
     seeds_per_batch: int = option(1024, help="mean number of seeds of a mini-batch", low=1, high=2**31 - 1)
-    fanout: tuple = option(
+    fanout: tuple[int, ...] = option(
         (-1,),
         help="neighbors that a vertex selects, one number for each hop, separated by commas; -1 selects all",
         low=-1,

@@ -12,7 +12,7 @@ class Neighbor(InTime, ChosenBias, Traversal):
     paper = "Hamilton et al., NeurIPS 2017"
     layout = "hops"
     visited_once = False
-    fanout: tuple = option(
+    fanout: tuple[int, ...] = option(
         (25, 10),
         help="neighbors that a vertex selects, one number for each hop, separated by commas; -1 selects all",
         low=-1,

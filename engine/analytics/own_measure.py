@@ -8,7 +8,7 @@ import inspect
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -271,7 +271,7 @@ class Measure(measure.Measure):
             )
 
 
-def _attributes(kind: type) -> Iterator[tuple[str, Any]]:
+def _attributes(kind: type) -> Iterator[tuple[str, object]]:
     """What a class and its bases of the user's own define."""
     for base in (base for base in kind.__mro__ if issubclass(base, Measure) and base is not Measure):
         yield from vars(base).items()

@@ -76,7 +76,9 @@ def stacked(tables: Sequence[np.ndarray]) -> np.ndarray:
 
 def first_step(network: Network) -> float:
     """Choose the first range of distances, which decides the time alone: STEP times the mean weight of some edges."""
-    weights = on_host(next(network.blocks(weights=True)).weights[:SOME]).astype(np.float64)
+    block = next(network.blocks(weights=True))
+    assert block.weights is not None
+    weights = on_host(block.weights[:SOME]).astype(np.float64)
     return STEP * float(weights.mean()) if weights.size and weights.any() else float("inf")
 
 

@@ -35,7 +35,7 @@ class Block(NamedTuple):
     last: int
     indptr: Array
     indices: Array
-    weights: Array
+    weights: Array | None
 
 
 class Slot(NamedTuple):
@@ -43,7 +43,7 @@ class Slot(NamedTuple):
 
     indptr: Array
     indices: Array
-    weights: Array
+    weights: Array | None
 
     @classmethod
     def empty(cls, xp: ModuleType, rows: int, entries: int, id_dtype: np.dtype, weights: bool) -> Self:

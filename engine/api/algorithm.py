@@ -32,7 +32,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from csaw.engine.api.option import LARGEST, Option, checked, flag_of, option, options_of
-from csaw.engine.api.rules import SelectionRule, rule_of
+from csaw.engine.api.rules import SelectionRule, Steps, rule_of
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import meant
 from csaw.partition.errors import OptionError
@@ -247,7 +247,7 @@ class Algorithm:
     @cached_property
     def rule(self) -> SelectionRule:
         """The rule by which a depth selects, made once of the attributes of the class."""
-        return rule_of(self)
+        return rule_of(self) if isinstance(self, Traversal) else Steps()
 
     def edge_bias(self, e: EdgeView) -> float:
         return e.weight
@@ -268,7 +268,7 @@ class Walk(Algorithm):
     by_time: ClassVar[bool] = False
     """Whether steps are drawn from the order of a row by time, as the options of ``temporal`` say."""
 
-    bias_range: ClassVar[Callable | None] = None
+    bias_range: ClassVar[Callable[..., tuple[float, float, float]] | None] = None
     """``bias_range(self) -> (low, high, back)`` when edge_bias / e.weight is known to lie in [low, high] on every edge
     but those to ``e.prev``, where it is ``back``: then selection is by rejection, if edge_bias is written as e.weight
     times something else (as node2vec's is) or the run is unweighted. Bounds go to 1e260, ``low`` and ``back`` from 0.
@@ -280,7 +280,7 @@ class Walk(Algorithm):
         if "edge_bias" in vars(cls) and "bias_range" not in vars(cls):
             cls.bias_range = None  # that of its base bounds another bias
 
-    expected_steps: ClassVar[Callable | None] = None
+    expected_steps: ClassVar[Callable[..., float] | None] = None
     """``expected_steps(self) -> number`` where ``update`` ends walks: the mean number of steps of a walk without a
     limit, or an estimate; infinite if
     these options never end one. It decides how much memory is taken first, and no byte of the sample."""
@@ -342,6 +342,9 @@ class Traversal(Algorithm):
     """Whether a pool's vertices are selected with replacement: one that is selected twice selects neighbors twice, and
     leaves once."""
     replace: bool = False
+    if TYPE_CHECKING:
+        walk_length: int | None
+        """Of those with ``clocks``: the number of moves of an instance."""
     time_strategy: str | None = None  # of edges before a time, which bases.py declares; None: times do not count
 
     def vertex_bias(self, v: VertexView) -> float:
@@ -369,7 +372,7 @@ class Traversal(Algorithm):
         """
         return getattr(self, "depth", 0) is None
 
-    geometric: ClassVar[Callable | None] = None
+    geometric: ClassVar[Callable[..., float] | None] = None
     """``geometric(self) -> probability``, where each vertex draws its own size: the number of successes before the
     first failure.
 

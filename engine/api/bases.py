@@ -2,10 +2,10 @@
 algorithms share, and NextDoor's shape of a sampler.
 """
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping
+from typing import ClassVar, Protocol, overload
 
-from csaw.engine.api.algorithm import LENGTH_HELP, MOST_STEPS, Algorithm, EdgeView, Walk
+from csaw.engine.api.algorithm import LENGTH_HELP, MOST_STEPS, Algorithm, EdgeView, VertexView, Walk
 from csaw.engine.api.option import flag_of, option
 from csaw.partition.errors import OptionError
 
@@ -34,7 +34,7 @@ class TemporalWalk(Walk):
     """Whether there is a longest time between edges that follow each other, or a time after which none is taken."""
     exponential_in_time: ClassVar[bool] = False
     """Whether steps have an exponential bias of times, of which each edge then keeps an envelope."""
-    walk_length: int = option(80, help=LENGTH_HELP.partition(";")[0], low=0, high=MOST_STEPS)  # type: ignore[assignment]
+    walk_length: int = option(80, help=LENGTH_HELP.partition(";")[0], low=0, high=MOST_STEPS)
     start_time: int | None = option(
         None,
         kind=int,
@@ -207,7 +207,9 @@ class LayerEntries(MatrixEntries):
         "and layer draw in time, and csaw.evaluate(graph, until=T).store is the graph until a time",
     )
 
-    layer_sizes: tuple = option((512, 512), help="vertices to draw for each layer, separated by commas", low=0)
+    layer_sizes: tuple[int, ...] = option(
+        (512, 512), help="vertices to draw for each layer, separated by commas", low=0
+    )
     frontier_size: int = option(512, help="number of sources of an instance, its batch", low=1)
 
     def sizes(self) -> tuple[int, ...]:
@@ -229,6 +231,43 @@ class LayerEntries(MatrixEntries):
 # class, whose hooks are compiled.
 
 
+class Edges:
+    """Edges, of which ``random.choice`` draws one."""
+
+
+class Roots:
+    """The vertices where an instance starts, of which ``random.choice`` draws one."""
+
+
+class Transits(Protocol):
+    """The transits of a step, by number, with their edges and those of the whole graph."""
+
+    edges: Edges
+    graph: "Transits"
+
+    def __getitem__(self, number: int) -> int: ...
+
+
+class Sample(Protocol):
+    """What an instance has sampled so far."""
+
+    roots: Roots
+
+
+class Random(Protocol):
+    """What a step may draw."""
+
+    @overload
+    def choice(self, among: Roots, bias: Callable[[VertexView], float] = ...) -> int: ...
+
+    @overload
+    def choice(self, among: Edges, bias: Callable[[EdgeView], float] = ...) -> EdgeView: ...
+
+    def random(self) -> float: ...
+
+    def vertex(self) -> int: ...
+
+
 class TransitSampling(Algorithm):
     """Base of both kinds of NextDoor's samplers."""
 
@@ -246,10 +285,10 @@ class TransitSampling(Algorithm):
     def sample_size(self, step: int) -> int:
         return 1
 
-    def next(self, step: int, transits: Any, random: Any) -> int:
+    def next(self, step: int, transits: "Transits", random: "Random") -> int:
         raise NotImplementedError
 
-    def step_transits(self, step: int, sample: Any, i: int, random: Any) -> int:
+    def step_transits(self, step: int, sample: "Sample", i: int, random: "Random") -> int:
         raise NotImplementedError
 
     def unique(self, step: int) -> bool:

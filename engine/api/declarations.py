@@ -5,7 +5,6 @@ All of it is checked here, before anything is planned.
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Any
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import LARGEST, MOST_STEPS, Algorithm, MiniBatches, Option, Traversal, Walk
@@ -58,7 +57,7 @@ def check_declarations(algorithm: Algorithm) -> None:
     _check_returned(algorithm)
 
 
-def _value(algorithm: Algorithm, name: str) -> Any:
+def _value(algorithm: Algorithm, name: str) -> object:
     """An attribute, which may be a property of the user's; None where there is none."""
     with users_code(f"{algorithm.name()}.{name} failed:"):
         return getattr(algorithm, name, None)

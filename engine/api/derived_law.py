@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from types import FunctionType, SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from csaw.engine.api.algorithm import NONE, Walk
+from csaw.engine.api.algorithm import NONE, LawView, Walk
 from csaw.engine.api.hook_scope import source_of
 from csaw.partition.errors import OptionError
 
@@ -130,7 +130,7 @@ def law_of_walk(kind: type[Walk]) -> Law | None:
 def law_by(update: Readable | None, dead_end: Readable | None) -> Law:
     """The method ``law`` of a walk with these hooks; None is the hook of Walk."""
 
-    def law(self: Any, selected: Mapping[int, float], v: Any) -> Mapping[int, float]:
+    def law(self: Walk, selected: Mapping[int, float], v: LawView) -> Mapping[int, float]:
         if not selected:
             return _spread(_outcomes(self, dead_end, partial(_vertex, v)), v) if dead_end else {NONE: 1.0}
         if update is None:
@@ -156,7 +156,7 @@ def _results(value: ast.expr) -> list[ast.expr]:
     return [*_results(value.body), *_results(value.orelse)] if isinstance(value, ast.IfExp) else [value]
 
 
-def _spread(chances: dict[int, float], v: Any) -> dict[int, float]:
+def _spread(chances: dict[int, float], v: LawView) -> dict[int, float]:
     """The chance of each vertex, where that of a random one is that of all."""
     anywhere = chances.pop(ANYWHERE, 0.0)
     if not anywhere:
@@ -184,7 +184,7 @@ def _is_call(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Call) and ast.unparse(node.func) == name
 
 
-def _outcomes(self: Any, hook: Readable, view: Callable[[Ways, bool], object]) -> dict[int, float]:
+def _outcomes(self: Walk, hook: Readable, view: Callable[[Ways, bool], object]) -> dict[int, float]:
     """The chance of each vertex that the hook returns for a ``view``, which is made for each way."""
     from csaw.engine.api.law import plain_hook  # imports NumPy, which a command's help does without
 
@@ -201,16 +201,16 @@ def _outcomes(self: Any, hook: Readable, view: Callable[[Ways, bool], object]) -
     raise OptionError(f"more than {MOST_WAYS:,} ways through the step; give the class a method law")
 
 
-def _edge(v: Any, dst: int, ways: Ways, drawn: bool) -> SimpleNamespace:
+def _edge(v: LawView, dst: int, ways: Ways, drawn: bool) -> SimpleNamespace:
     degree = v.degree(dst) if dst != ANY else 0
     return SimpleNamespace(src=v.id, dst=dst, src_degree=v.degree(v.id), dst_degree=degree, **_place(v, ways, drawn))
 
 
-def _vertex(v: Any, ways: Ways, drawn: bool) -> SimpleNamespace:
+def _vertex(v: LawView, ways: Ways, drawn: bool) -> SimpleNamespace:
     return SimpleNamespace(id=v.id, degree=v.degree(v.id), **_place(v, ways, drawn))
 
 
-def _place(v: Any, ways: Ways, drawn: bool) -> dict[str, object]:
+def _place(v: LawView, ways: Ways, drawn: bool) -> dict[str, object]:
     """The numbers that hooks read of a place of a walk, and its random numbers."""
     numbers = {name: getattr(v, name) for name in PLACE}
     each = 1.0 / v.vertices

@@ -16,6 +16,7 @@ alone: powers are computed with floats, and nothing else makes a number much lon
 import ast
 import math
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import NoReturn
 
 from csaw.engine.api.hook_language import EXACT, FOREIGN, divides_by_zero, is_truth, rounded_apart
@@ -71,7 +72,7 @@ def parsed(text: object) -> ast.expr:
     return tree
 
 
-def bias_of(text: object) -> Callable:
+def bias_of(text: object) -> Callable[..., object]:
     """The method ``edge_bias`` that an expression stands for, with its source as ``csaw_source``.
 
     OptionError as of :func:`parsed`.
@@ -89,8 +90,8 @@ def bias_of(text: object) -> Callable:
     }
     exec(compile(judged, WHERE, "exec"), scope)  # noqa: S102 - numbers alone, as checked above
     made = scope["edge_bias"]
-    assert callable(made)
-    made.csaw_source = source  # type: ignore[attr-defined]
+    assert isinstance(made, FunctionType)
+    made.__dict__["csaw_source"] = source
     return made
 
 
@@ -104,7 +105,7 @@ def power(x: float, y: float) -> float:
         return math.inf if x == 0 else math.nan
 
 
-def _builtins() -> dict[str, Callable]:
+def _builtins() -> dict[str, Callable[..., object]]:
     return {"abs": abs, "int": int, "float": float, "bool": bool, "round": round, "pow": power, "min": min, "max": max}
 
 

@@ -4,7 +4,7 @@ import ast
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType
@@ -30,7 +30,7 @@ WRITTEN: dict[str, type] = {}
 """The classes that a program has given, by the files that they were written out to."""
 
 
-def code_of(function: Callable) -> CodeType | None:
+def code_of(function: object) -> CodeType | None:
     """The code of a function where the user has written it; None where it has none."""
     code: CodeType | None = getattr(function, "__code__", None)
     if code is None or code.co_filename not in WRITTEN:
@@ -38,7 +38,7 @@ def code_of(function: Callable) -> CodeType | None:
     return getattr(getattr(WRITTEN[code.co_filename], code.co_name, None), "__code__", code)
 
 
-def placed(error: OptionError, function: Callable) -> OptionError:
+def placed(error: OptionError, function: object) -> OptionError:
     """The error with the file and the line of ``function`` that it is about, where that is in a file."""
     code = code_of(function)
     if isinstance(error, PlacedError) or code is None or hasattr(function, "csaw_source"):

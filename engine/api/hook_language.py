@@ -7,13 +7,13 @@ import copy
 import inspect
 import math
 from collections.abc import Callable, Iterable
-from types import ModuleType
-from typing import Any, TypeAlias
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import TypeAlias
 
 from csaw.engine.api.hook_errors import HookError
 from csaw.partition.base.quoting import quoted
 
-Scope: TypeAlias = dict[str, Any]
+Scope: TypeAlias = dict[str, object]
 """The values that a function can see outside itself, by name."""
 PORTABLE = {
     "exp": "csaw_exponential",
@@ -215,7 +215,7 @@ class Portable(ast.NodeTransformer):
         if isinstance(function, ast.Name):
             value = self.scope.get(function.id, pow if function.id == "pow" else None)
             known = value is pow or getattr(value, "__module__", None) == "math"
-            return value.__name__ if value is not None and known else None
+            return value.__name__ if known and isinstance(value, BuiltinFunctionType) else None
         return None
 
 
@@ -292,6 +292,13 @@ def read_again(target: ast.expr) -> ast.expr:
     return ast.parse(ast.unparse(target), mode="eval").body
 
 
-def scope_of(function: Callable) -> Scope:
+def function_in(scope: Scope, name: str) -> FunctionType:
+    """The function that a text, run in this scope, has defined."""
+    found = scope[name]
+    assert isinstance(found, FunctionType)
+    return found
+
+
+def scope_of(function: Callable[..., object]) -> Scope:
     """The names that a function can see outside itself."""
     return {**getattr(function, "__globals__", {}), **inspect.getclosurevars(function).nonlocals}

@@ -21,7 +21,7 @@ INLINED, CALLED = '@inner(forceinline=True, error_model="numpy")\n', '@inner(err
 BUILTINS = ("abs", "min", "max", "int", "float", "bool", "round", "pow", "range", "len", "True", "False", "None")
 
 
-def source_of(method: Callable) -> str:
+def source_of(method: Callable[..., object]) -> str:
     try:
         return getattr(method, "csaw_source", None) or textwrap.dedent(inspect.getsource(method))
     except (OSError, TypeError) as error:
@@ -53,7 +53,7 @@ class Surroundings:
         self.things: dict[str, object] = {}
         self.taken: set[str] = set()  # names of the function that is written
 
-    def named(self, tree: ast.FunctionDef, function: Callable) -> ast.FunctionDef:
+    def named(self, tree: ast.FunctionDef, function: Callable[..., object]) -> ast.FunctionDef:
         """The tree of a function, which reads nothing from outside but by the names of this text; what these mean is
         written before.
         """

@@ -19,7 +19,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar, overload
 
 from csaw.engine.api.algorithm import LARGEST, Algorithm, Traversal, Walk
 from csaw.engine.api.expression import no_field
@@ -85,7 +85,16 @@ class Rewriter(ast.NodeTransformer):
         self.turns = False  # whether a loop draws
         self.engine: set[str] = set()  # engine functions that the text calls
 
-    def visit(self, node: ast.AST) -> Any:
+    @overload
+    def visit(self, node: ast.expr) -> ast.expr: ...
+
+    @overload
+    def visit(self, node: ast.stmt) -> ast.stmt: ...
+
+    @overload
+    def visit(self, node: ast.AST) -> ast.AST: ...
+
+    def visit(self, node: ast.AST) -> ast.AST:
         """Rewrite a node; an error is about the innermost node that it comes from."""
         try:
             return super().visit(node)
@@ -389,7 +398,7 @@ def _rewritten(algorithm: Algorithm, name: str, weighted: bool, columns: Columns
 
 def written_out(
     owner: str,
-    method: Callable,
+    method: Callable[..., object],
     name: str,
     arguments: tuple[str, ...],
     rewriter_of: Callable[[str, str, str], AnyRewriter],
@@ -416,7 +425,7 @@ def written_out(
         body.insert(0, ast.Assign([ast.Name(TURN, ast.Store())], ast.Constant(0)))
         if rewriter.sites > MOST_SITES:
             raise OptionError(f"{where}: expected at most {MOST_SITES} calls that draw, found {rewriter.sites}")
-    function = ast.FunctionDef(name, _arguments(arguments), body, [], None, None, type_params=[])  # type: ignore[call-arg,arg-type]
+    function = ast.FunctionDef(name, _arguments(arguments), body, [], None, None, type_params=[])  # type: ignore[call-arg]
     if view in {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)}:
         field = "degree" if rewriter.of_vertex else "weight"
         raise OptionError(

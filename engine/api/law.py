@@ -12,12 +12,13 @@ from functools import lru_cache
 from importlib import import_module
 from itertools import pairwise
 from types import FunctionType, SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 
 from csaw.engine.api.algorithm import NONE, Algorithm, Walk
 from csaw.engine.api.hook_errors import users_code
-from csaw.engine.api.hook_language import Portable, Scope, call_of, read_again, scope_of
+from csaw.engine.api.hook_language import Portable, Scope, call_of, function_in, read_again, scope_of
 from csaw.engine.api.hook_scope import source_of
 from csaw.engine.api.hooks import VALUES
 from csaw.engine.draws.portable import exponential, logarithm, power
@@ -144,7 +145,7 @@ def _copied(method: FunctionType, where: str) -> Callable[..., float]:
     return _plain(method, where, {})
 
 
-def _plain(function: FunctionType, where: str, known: dict[FunctionType, Callable]) -> Callable[..., float]:
+def _plain(function: FunctionType, where: str, known: dict[FunctionType, Callable[..., float]]) -> Callable[..., float]:
     """A copy of a hook, or of a function of its file that it calls.
 
     ``known``: copies by what they are copies of.
@@ -158,7 +159,7 @@ def _plain(function: FunctionType, where: str, known: dict[FunctionType, Callabl
     scope = {**given, **ENGINE}
     known[function] = lambda *arguments: copy(*arguments)  # one that calls itself
     exec(compile(tree, f"<{where}>", "exec"), scope)  # noqa: S102 - the user's own code, as with --algo FILE
-    copy = scope[function.__name__]
+    copy = function_in(scope, function.__name__)
     copy.__defaults__ = function.__defaults__  # of the moment when Python read them
     called = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     for name in called & given.keys():
@@ -337,6 +338,15 @@ class Edge:
 def steps_back(path: Sequence[int]) -> Callable[[int], int]:
     """``e.path`` of a walk that has come along ``path``, from its source to where it is."""
     return lambda steps: int(path[len(path) - 1 - int(steps)]) if 0 <= int(steps) < len(path) else NONE
+
+
+class Place(NamedTuple):
+    """What hooks read of a place in an instance beside its vertex: the numbers that ``edge_biases`` takes in turn."""
+
+    prev: int = NONE
+    source: int = NONE
+    depth: int = 0
+    instance: int = 0
 
 
 def edge_biases(

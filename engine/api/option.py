@@ -123,7 +123,7 @@ def _bias(value: object) -> str:
     return expression_of(value)
 
 
-TYPED: dict[type, Callable] = {
+TYPED: dict[type, Callable[..., object]] = {
     float: _number,
     int: _integer,
     tuple: _whole_numbers,

@@ -6,9 +6,8 @@ An algorithm that csaw ships is found by its name. One of the maker's own runs o
 which must be the file that the sample was drawn by: requests have its SHA-256 as ``code``.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from csaw.engine.api import registry
 from csaw.engine.api.algorithm import NO_COLUMNS, Algorithm, VertexColumns
@@ -18,7 +17,26 @@ from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
 
-Request = Mapping[str, Any]
+
+class Request(TypedDict, total=False):
+    """The request of a sample as its manifest has it, which early versions wrote without what they did not know."""
+
+    fingerprint: str
+    algorithm: str
+    parameters: Values
+    edge_bias: str | None
+    weighted: bool
+    seed: int
+    instances: int
+    sources: str
+    select: str
+    collision: str
+    group_size: int
+    ids: str
+    induced: bool
+    target: int
+    columns: dict[str, str]
+    code: str
 
 
 class UnnamedCodeError(StoreError):

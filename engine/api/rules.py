@@ -6,9 +6,9 @@ them, or refuses attributes that no rule has together. A new kind of traversal i
 
 from ast import literal_eval
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import Field, dataclass, fields
 from enum import Enum, auto
-from typing import Any, ClassVar, NoReturn, TypeAlias
+from typing import ClassVar, NoReturn, Protocol, TypeAlias
 
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -57,6 +57,31 @@ class Waiting:
     replace: bool  # whether these are selected with replacement
 
 
+class Named(Protocol):
+    """An algorithm, by the name that errors give to it."""
+
+    @classmethod
+    def name(cls) -> str: ...
+
+
+class Declares(Named, Protocol):
+    """A traversal: the attributes of its class that make its rule, as algorithm.py explains them."""
+
+    layout: ClassVar[str]
+    sources_from: ClassVar[str]
+    visited_once: ClassVar[bool]
+    revisits: ClassVar[bool]
+    draws_from: ClassVar[str]
+    each_edge_once: ClassVar[bool]
+    geometric: ClassVar[Callable[..., float] | None]
+    replace: bool
+    unique: bool
+    total: int | None
+    pool_size: int | None
+    frontier_size: int
+    frontier_replace: bool
+
+
 class SelectionRule:
     """Base of all rules. The fields of a rule are what its classes choose; all else is the same for all of its kind."""
 
@@ -77,6 +102,7 @@ class SelectionRule:
     takes: ClassVar[tuple[str, ...]] = ()  # attributes that are not as in most traversals, or need not be
     demands: ClassVar[Demands] = {}  # values that attributes must have, by the conditions under which they must
     fixed_sizes: ClassVar[tuple[int, ...] | None] = None  # sizes of depths, if there is no choice of them
+    __dataclass_fields__: ClassVar[dict[str, Field[object]]]  # a rule is a dataclass
 
     def misfit(self, sizes: tuple[int, ...]) -> str:
         """Say which ``sizes`` the rule expects, if these are others; otherwise nothing."""
@@ -289,8 +315,8 @@ class PerVertex(SelectionRule):
         return self.visits is Visiting.AGAIN and not (self.unique or self.coins or self.waiting)
 
 
-KINDS: list[Any] = SelectionRule.__subclasses__()  # in order: the first one that a class declares is its own
-FIELDS: dict[str, Callable[[Any], Any]] = {  # of the attributes of a class
+KINDS = SelectionRule.__subclasses__()  # in order: the first one that a class declares is its own
+FIELDS: dict[str, Callable[[Declares], object]] = {  # of the attributes of a class
     "visits": lambda a: Visiting.AGAIN if not a.visited_once else Visiting.FIRST if a.revisits else Visiting.ONCE,
     "picks": lambda a: Picks.INDEPENDENT if a.replace else Picks.VERTICES if a.unique else Picks.EDGES,
     "coins": lambda a: a.geometric is not None,
@@ -302,7 +328,7 @@ FIELDS: dict[str, Callable[[Any], Any]] = {  # of the attributes of a class
 }
 
 
-def rule_of(algorithm: Any) -> SelectionRule:
+def rule_of(algorithm: Declares) -> SelectionRule:
     """Make the rule that the attributes of an algorithm declare. OptionError where no rule has all of them."""
     if algorithm.layout == Steps.layout:
         return Steps()  # other attributes of a walk say nothing here, whatever they are called
@@ -325,7 +351,7 @@ def rule_of(algorithm: Any) -> SelectionRule:
     return kind(**{field.name: FIELDS[field.name](algorithm) for field in fields(kind)})
 
 
-def _refuse_apart(algorithm: Any, takes: tuple[str, ...], declared: list[str]) -> None:
+def _refuse_apart(algorithm: Declares, takes: tuple[str, ...], declared: list[str]) -> None:
     """OptionError about the first two attributes of those ``declared`` that a rule does not have together."""
     head = next((name for name in takes if name in declared), "sources_from")
     apart = [(head, name) for name in declared if name not in takes]
@@ -336,6 +362,6 @@ def _refuse_apart(algorithm: Any, takes: tuple[str, ...], declared: list[str]) -
         raise OptionError(f"{algorithm.name()}: {one} and {other} cannot stand together")
 
 
-def refuse(algorithm: Any, name: str, expected: str, found: object, why: str = "") -> NoReturn:
+def refuse(algorithm: Named, name: str, expected: str, found: object, why: str = "") -> NoReturn:
     """OptionError about an attribute of a class that is other than ``expected``."""
     raise OptionError(f"{algorithm.name()}.{name}: expected {expected}, found {quoted(found)}{'; ' * bool(why)}{why}")

@@ -1,8 +1,9 @@
 """Kinds of sources: the vertices where instances start."""
 
 from enum import StrEnum
-from typing import Any, Self
+from typing import Self
 
+from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.bases import TemporalWalk
 from csaw.engine.api.option import option
 from csaw.partition.errors import OptionError
@@ -39,7 +40,7 @@ class SourceKind(StrEnum):
         return self in (SourceKind.DISTINCT, SourceKind.CLUSTERS)
 
 
-def sources_each(algorithm: Any) -> int:
+def sources_each(algorithm: Algorithm) -> int:
     """Number of sources of an instance: those that its pool begins with, or its whole frontier."""
     pool = algorithm.rule.waiting
     return int(pool.start if pool else getattr(algorithm, "frontier_size", 1))

@@ -5,10 +5,10 @@ many steps they are expected to have.
 import ast
 import math
 import sys
-from typing import Any
+from typing import SupportsIndex, overload
 
 from csaw.engine.api import hooks
-from csaw.engine.api.algorithm import MOST_STEPS, Algorithm, Walk
+from csaw.engine.api.algorithm import MOST_STEPS, Algorithm, Traversal, Walk
 from csaw.engine.api.hook_errors import is_own
 from csaw.partition.errors import BudgetError, OptionError
 
@@ -79,24 +79,37 @@ def is_unlimited(algorithm: Algorithm) -> bool:
     return isinstance(algorithm, Walk) and algorithm.walk_length is None
 
 
-def planned_steps(algorithm: Any) -> int:
+def planned_steps(algorithm: Algorithm) -> int:
     """Steps of an instance to plan for: the most that it may have, or without a limit about the mean, from 1 to
     MOST_PLANNED.
     """
-    if algorithm.walk_length is not None:
-        return int(algorithm.walk_length)
-    return _expected_steps(algorithm, ASSUMED_STEPS)
+    length = length_of(algorithm)
+    return _expected_steps(algorithm, ASSUMED_STEPS) if length is None else length
 
 
-def mean_steps(algorithm: Any) -> int:
+def mean_steps(algorithm: Algorithm) -> int:
     """Steps of an instance to expect, from 1 on: what the algorithm says, and at most those that it may have."""
-    length = algorithm.walk_length
+    length = length_of(algorithm)
     expected = _expected_steps(algorithm, ASSUMED_STEPS if length is None else length)
-    return expected if length is None else min(expected, max(int(length), 1))
+    return expected if length is None else min(expected, max(length, 1))
 
 
-def _expected_steps(algorithm: Any, assumed: int) -> int:
-    expected = algorithm.expected_steps() if algorithm.expected_steps else assumed
+def length_of(algorithm: Algorithm) -> int | None:
+    """The most steps of an instance, of walks and of walkers with clocks; None: no limit."""
+    assert isinstance(algorithm, Walk | Traversal)
+    return algorithm.walk_length
+
+
+def limit_of(algorithm: Algorithm) -> int:
+    """The most steps of an instance, where there is a limit."""
+    length = length_of(algorithm)
+    assert length is not None
+    return length
+
+
+def _expected_steps(algorithm: Algorithm, assumed: int) -> int:
+    expects = isinstance(algorithm, Walk) and algorithm.expected_steps
+    expected = expects() if expects else assumed
     return max(1, math.ceil(min(expected, MOST_PLANNED)))
 
 
@@ -142,5 +155,14 @@ class Unending(tuple[int, ...]):
     def __len__(self) -> int:
         return sys.maxsize
 
-    def __getitem__(self, hop: Any) -> Any:
+    @overload
+    def __getitem__(self, hop: SupportsIndex) -> int: ...
+
+    @overload
+    def __getitem__(self, hop: slice) -> tuple[int, ...]: ...
+
+    def __getitem__(self, hop: SupportsIndex | slice) -> int | tuple[int, ...]:
+        if isinstance(hop, slice):
+            raise TypeError("a list of sizes without an end has no slices")
+        hop = hop.__index__()
         return tuple.__getitem__(self, min(hop, tuple.__len__(self) - 1))

@@ -13,13 +13,13 @@ CollectiveSampling, unique or ``replace = False``  a Traversal that selects edge
 import ast
 from collections.abc import Callable, Iterator
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from csaw.engine.api.algorithm import MOST_STEPS, Algorithm, MiniBatches, Traversal, Walk, every_hop
 from csaw.engine.api.bases import CollectiveSampling, IndividualSampling, TransitSampling, equally_likely
 from csaw.engine.api.derived_law import law_by, readable
 from csaw.engine.api.hook_errors import users_code
-from csaw.engine.api.hook_language import refuse_foreign
+from csaw.engine.api.hook_language import function_in, refuse_foreign
 from csaw.engine.api.written import Written, function_of
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -56,7 +56,7 @@ def read_next(kind: type[TransitSampling]) -> Choice:
     from_graph = ast.unparse(call.args[0]) == f"{transits}.graph.edges" if call.args else False
     bias = _bias(kind, written, call, me, f"{transits}.graph.edges" if from_graph else f"{transits}.edges")
     _refuse_foreign(written, "next")
-    body = [one for one in written.tree.body if not _is_docstring(one)]  # type: ignore[union-attr]
+    body = [one for one in written.function.body if not _is_docstring(one)]
     _refuse_loops(written, call)
     edge = _name_of(written, call)
     if _ends_at_edge(body, call, edge):
@@ -68,7 +68,7 @@ def read_next(kind: type[TransitSampling]) -> Choice:
 def read_transits(kind: type[TransitSampling]) -> Choice:
     """The choice of ``kind.step_transits``: a root, by its bias."""
     written, names = _method(kind, "step_transits", ("step", "sample", "i", "random"))
-    body = [one for one in written.tree.body if not _is_docstring(one)]  # type: ignore[union-attr]
+    body = [one for one in written.function.body if not _is_docstring(one)]
     call = _choice(written, names[4])
     if not (len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is call):
         raise written.wrong(body[0].lineno, f"expected 'return {names[4]}.choice({names[2]}.roots)' alone")
@@ -87,7 +87,7 @@ def written_method(kind: type[TransitSampling], name: str) -> Written:
 def _method(kind: type[TransitSampling], name: str, names: tuple[str, ...]) -> tuple[Written, list[str]]:
     """The definition of a method, and the names of its arguments."""
     written = written_method(kind, name)
-    found = [one.arg for one in written.tree.args.args]  # type: ignore[union-attr]
+    found = [one.arg for one in written.function.args.args]
     if len(found) != 1 + len(names):
         raise written.wrong(written.tree.lineno, f"expected def {name}(self, {', '.join(names)})")
     return written, found
@@ -102,8 +102,8 @@ def _refuse_foreign(written: Written, name: str) -> None:
             raise written.wrong(getattr(node, "lineno", written.tree.lineno), str(error)) from error
 
 
-def _nodes(written: Written) -> Iterator[Any]:
-    return (node for one in written.tree.body for node in ast.walk(one))  # type: ignore[union-attr]
+def _nodes(written: Written) -> Iterator[ast.AST]:
+    return (node for one in written.function.body for node in ast.walk(one))
 
 
 def _choice(written: Written, random: str) -> ast.Call:
@@ -136,9 +136,9 @@ def _bias(kind: type[TransitSampling], written: Written, call: ast.Call, me: str
     if not (isinstance(bias, ast.Attribute) and ast.unparse(bias.value) == me and hasattr(kind, bias.attr)):
         raise written.wrong(call.lineno, f"{FORM.format(wanted)}, a method of the class, found {ast.unparse(bias)}")
     _refuse_foreign(written_method(kind, bias.attr), bias.attr)
-    found: Any = getattr(kind, bias.attr)
-    found.csaw_name = bias.attr
-    return found  # type: ignore[no-any-return]
+    found: FunctionType = getattr(kind, bias.attr)
+    found.__dict__["csaw_name"] = bias.attr
+    return found
 
 
 def _name_of(written: Written, call: ast.Call) -> str | None:
@@ -166,16 +166,16 @@ def _ends_at_edge(body: list[ast.stmt], call: ast.Call, edge: str | None) -> boo
 def _update(written: Written, call: ast.Call, names: list[str], edge: str) -> Callable[..., int]:
     """``next`` as a hook of a walk, whose edge has been drawn."""
     hook = _Update(written, call, names, edge)
-    body = [hook.visit(one) for one in written.tree.body]  # type: ignore[union-attr]
+    body = [hook.visit(one) for one in written.function.body]
     arguments = ast.arguments([], [ast.arg(names[0]), ast.arg(edge)], None, [], [], None, [])
     end = ast.Return(ast.UnaryOp(ast.USub(), ast.Constant(1)))
-    tree = ast.FunctionDef("update", arguments, [*body, end], [], None, None, type_params=[])  # type: ignore[call-arg,arg-type]
+    tree = ast.FunctionDef("update", arguments, [*body, end], [], None, None, type_params=[])  # type: ignore[call-arg]
     text = ast.unparse(ast.fix_missing_locations(tree)) + "\n"
     scope = dict(written.scope)
     exec(compile(text, written.file, "exec"), scope)  # noqa: S102 - the user's own code, as with --algo FILE
-    made: Any = scope["update"]
-    made.csaw_source, made.csaw_name = text, "next"
-    return made  # type: ignore[no-any-return]
+    made = function_in(scope, "update")
+    made.__dict__.update(csaw_source=text, csaw_name="next")
+    return made
 
 
 class _Update(ast.NodeTransformer):
@@ -271,12 +271,12 @@ def _has(kind: type[TransitSampling], name: str) -> bool:
     return getattr(kind, name) is not getattr(TransitSampling, name)
 
 
-def _walk(kind: type[TransitSampling], choice: Choice) -> tuple[type[Algorithm], dict[str, Any]]:
+def _walk(kind: type[TransitSampling], choice: Choice) -> tuple[type[Algorithm], dict[str, object]]:
     if _has(kind, "unique") or choice.from_graph:
         name = "next" if choice.from_graph else "unique"
         line = written_method(kind, name)
         raise line.wrong(line.tree.lineno, "a walk draws one vertex of its transit at a step; give a sample_size")
-    attributes: dict[str, Any] = {"walk_length": property(_walk_length)}
+    attributes: dict[str, object] = {"walk_length": property(_walk_length)}
     if choice.update is not None:
         attributes["update"] = choice.update
         found = readable(choice.update, "update", choice.edge)
@@ -285,8 +285,8 @@ def _walk(kind: type[TransitSampling], choice: Choice) -> tuple[type[Algorithm],
     return Walk, attributes
 
 
-def _of_roots(kind: type[TransitSampling], choice: Choice) -> tuple[type[Algorithm], dict[str, Any]]:
-    def sizes(self: Any) -> tuple[int, ...]:
+def _of_roots(kind: type[TransitSampling], choice: Choice) -> tuple[type[Algorithm], dict[str, object]]:
+    def sizes(self: TransitSampling) -> tuple[int, ...]:
         return (1,)
 
     moves = {"clocks": True, "vertex_bias": read_transits(kind).bias}
@@ -299,7 +299,7 @@ def _of_roots(kind: type[TransitSampling], choice: Choice) -> tuple[type[Algorit
     }
 
 
-def _individual(kind: type[TransitSampling], choice: Choice) -> tuple[type[Algorithm], dict[str, Any]]:
+def _individual(kind: type[TransitSampling], choice: Choice) -> tuple[type[Algorithm], dict[str, object]]:
     if choice.from_graph:
         line = written_method(kind, "next")
         raise line.wrong(line.tree.lineno, "only a class of CollectiveSampling may draw from transits.graph.edges")
@@ -310,10 +310,10 @@ def _individual(kind: type[TransitSampling], choice: Choice) -> tuple[type[Algor
     return Traversal, {**_hops(kind), "layout": layout, "replace": replace}
 
 
-def _collective(kind: type[TransitSampling], choice: Choice) -> tuple[type[Algorithm], dict[str, Any]]:
+def _collective(kind: type[TransitSampling], choice: Choice) -> tuple[type[Algorithm], dict[str, object]]:
     drawn = "vertices" if choice.from_graph else "neighbors"
 
-    def draws_from(self: Any) -> str:
+    def draws_from(self: Traversal) -> str:
         if (self.unique or not kind.replace) and choice.from_graph:
             raise OptionError(
                 "vertices of the whole graph are drawn independently; expected replace = True, and none unique"
@@ -326,10 +326,10 @@ def _collective(kind: type[TransitSampling], choice: Choice) -> tuple[type[Algor
     return Traversal, {**_hops(kind), "draws_from": property(draws_from), "replace": replace}
 
 
-def _hops(kind: type[TransitSampling]) -> dict[str, Any]:
+def _hops(kind: type[TransitSampling]) -> dict[str, object]:
     """The sizes of the hops, and whether their vertices are different, by the user's methods."""
 
-    def sizes(self: Any) -> tuple[int, ...]:
+    def sizes(self: TransitSampling) -> tuple[int, ...]:
         steps = _depth(self)
         found = tuple(map(self.sample_size, range(1 if steps is None else steps)))
         for size in found:
@@ -338,7 +338,7 @@ def _hops(kind: type[TransitSampling]) -> dict[str, Any]:
                 raise line.wrong(line.tree.lineno, f"expected a number of vertices, found {quoted(size)}")
         return every_hop(found[0], None) if steps is None else found
 
-    def unique(self: Any) -> bool:
+    def unique(self: TransitSampling) -> bool:
         steps = range(_depth(self) or 1)
         with users_code(f"{self.name()}.unique failed:"):
             found = {bool(kind.unique(self, step)) for step in steps}
@@ -350,15 +350,15 @@ def _hops(kind: type[TransitSampling]) -> dict[str, Any]:
     return {"sizes": sizes, "unique": property(unique), "depth": property(_depth)}
 
 
-def _walk_length(self: Any) -> int | None:
+def _walk_length(self: TransitSampling) -> int | None:
     return _counted(self, MOST_STEPS)
 
 
-def _depth(self: Any) -> int | None:
+def _depth(self: TransitSampling) -> int | None:
     return _counted(self, MOST_DEPTHS)
 
 
-def _counted(self: Any, most: int) -> int | None:
+def _counted(self: TransitSampling, most: int) -> int | None:
     """The number of steps that the user's method says. OptionError for whatever it raises, which a property hides."""
     with users_code(f"{self.name()}.steps failed:"):
         steps = self.steps()
@@ -368,7 +368,7 @@ def _counted(self: Any, most: int) -> int | None:
     raise line.wrong(line.tree.lineno, f"expected an integer from 0 to {most:,}, or None, found {quoted(steps)}")
 
 
-def _refuse_made(kind: type[TransitSampling], attributes: dict[str, Any], base: type[Algorithm]) -> None:
+def _refuse_made(kind: type[TransitSampling], attributes: dict[str, object], base: type[Algorithm]) -> None:
     """OptionError if the class says itself what follows from its methods, or what its kind does not have."""
     bases = {*TransitSampling.__mro__, IndividualSampling, CollectiveSampling}
     own = {name for one in kind.__mro__ if one not in bases for name in vars(one)}
@@ -388,7 +388,7 @@ def _check_names(kind: type[TransitSampling], counts: str) -> None:
     if taken:
         raise OptionError(f"{kind.__name__}.{taken[0]}: an option cannot be called so; choose another name")
     steps = written_method(kind, "steps")
-    said = ast.unparse(steps.tree.body[-1])  # type: ignore[index]
+    said = ast.unparse(steps.function.body[-1])
     if counts in kind.options() and said != f"return self.{counts}":
         raise steps.wrong(
             steps.tree.lineno, f"expected 'return self.{counts}', because the class has an option of that name"

@@ -35,6 +35,12 @@ class Written(NamedTuple):
     scope: Scope
 
     @property
+    def function(self) -> ast.FunctionDef:
+        """The tree of a function that is written with def."""
+        assert isinstance(self.tree, ast.FunctionDef)
+        return self.tree
+
+    @property
     def text(self) -> str:
         """The lines of the definition, without the indentation of what they stand in."""
         first = min([self.tree.lineno, *(one.lineno for one in getattr(self.tree, "decorator_list", ()))])

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from csaw.engine.plan.batch_kind import BatchKind
 from csaw.engine.plan.contracts import Array, Batch
 from csaw.engine.schedule.backend import Backend
 
-Begin = Callable[[Any, int, np.ndarray], Batch]
+Begin = Callable[..., Batch]
+"""Makes a batch of a backend, the number of the first instance, and the sources: one of the kind of the backend."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Late:
         batch: Begin = getattr(import_module(self.module), self.name)
         return batch
 
-    def __call__(self, backend: Any, first: int, sources: np.ndarray) -> Batch:
+    def __call__(self, backend: Backend, first: int, sources: np.ndarray) -> Batch:
         return self.found()(backend, first, sources)
 
 

@@ -70,7 +70,7 @@ class InTime(Clocked):
             entry, cell = self._found_cells()
             found, then = self.time[cell], self.now[entry]
         self.times.append(found)
-        self.then = found if self.algorithm.against_previous else then
+        self.then = found if self.backend.against_previous else then
         super()._next_depth()
 
     def _samples(self) -> dict[str, Array]:
@@ -110,7 +110,9 @@ class MiniBatchesInTime(Clocked, MiniBatches):
         super()._next_depth()
 
     def _samples(self) -> dict[str, Array]:
-        times = [(hop[0], time) for hop, time in zip(self.drawn, self.drawn_times, strict=True)]
+        times: list[tuple[Array, ...]] = [
+            (hop[0], time) for hop, time in zip(self.drawn, self.drawn_times, strict=True)
+        ]
         _, time = self._in_order(times, 2)
         return super()._samples() | {"time": time, "seed_time": self.seed_time[self.there]}
 
@@ -241,7 +243,7 @@ class Together(InTime):
 
     def _times_after(self, entry: Array, time: Array) -> Array:
         """The times that the ends of edges know, which begin at these entries."""
-        return time if self.algorithm.against_previous else self.now[entry]
+        return time if self.backend.against_previous else self.now[entry]
 
     def _kept(self, local: Array, dst: Array, then: Array) -> Array:
         """Numbers of the edges to keep, of those that lead to the copies ``dst`` at the times ``then``."""

@@ -6,6 +6,7 @@ order in which rows came to memory.
 """
 
 from collections.abc import Iterator
+from types import ModuleType
 from typing import cast
 
 import numpy as np
@@ -215,7 +216,9 @@ class Induced:
         return self.inner.dead_ends()
 
 
-def _members(xp: Array, arrays: dict[str, Array], instances: int, dtype: np.dtype) -> Iterator[tuple[Array, Array]]:
+def _members(
+    xp: ModuleType, arrays: dict[str, Array], instances: int, dtype: np.dtype
+) -> Iterator[tuple[Array, Array]]:
     """The instance and the vertex of each place of a sample, int64; vertices may repeat."""
     none = dtype.type(np.iinfo(dtype).max)
     for name, array in arrays.items():
@@ -235,7 +238,7 @@ def _members(xp: Array, arrays: dict[str, Array], instances: int, dtype: np.dtyp
         yield xp.repeat(xp.arange(instances), arrays["lengths"].astype(np.int64) + 1), arrays["walks"].astype(np.int64)
 
 
-def _sources(xp: Array, arrays: dict[str, Array], instances: int) -> tuple[Array, Array]:
+def _sources(xp: ModuleType, arrays: dict[str, Array], instances: int) -> tuple[Array, Array]:
     """The number of sources of each instance, and the sources: of a sample of drawn vertices alone, these."""
     if "n_id" in arrays:
         nodes, seeds = arrays["node_counts"].astype(np.int64), arrays["seed_counts"].astype(np.int64)
@@ -251,7 +254,7 @@ def _sources(xp: Array, arrays: dict[str, Array], instances: int) -> tuple[Array
     return arrays[counts].astype(np.int64), arrays[sources]
 
 
-def _first_of(xp: Array, sizes: Array, counts: Array) -> Array:
+def _first_of(xp: ModuleType, sizes: Array, counts: Array) -> Array:
     """Positions of the first ``counts`` elements of each instance, which has ``sizes`` of them."""
     begin = xp.cumsum(sizes) - sizes
     return xp.repeat(begin - (xp.cumsum(counts) - counts), counts) + xp.arange(int(counts.sum()))

@@ -34,7 +34,7 @@ class MiniBatches(Traversals):
 
     def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
         xp = backend.xp
-        self.disjoint = backend.algorithm.disjoint
+        self.disjoint = backend.disjoint
         seeds = xp.asarray(sources, np.int64).reshape(-1, 2)
         self.width = sources.shape[1]
         there = xp.flatnonzero(seeds[:, 0] >= 0)

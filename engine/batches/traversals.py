@@ -93,7 +93,9 @@ class Traversals:
         self.backend, self.first, self.algorithm, self.rule = backend, first, backend.algorithm, backend.rule
         xp = self.xp = backend.xp
         self.instances, width = sources.shape
-        self.sizes: Sequence[int] = Unending(backend.plan.sizes) if self.algorithm.is_unlimited else backend.plan.sizes
+        self.sizes: Sequence[int] = (
+            Unending(backend.plan.sizes) if backend.traversal.is_unlimited else backend.plan.sizes
+        )
         self.hops = isinstance(backend.plan.drawn_layout, Hops)
         self.dtype = np.dtype(backend.store.id_dtype)
         self.none = self.dtype.type(np.iinfo(self.dtype).max)  # all ones: no vertex

@@ -14,7 +14,8 @@ from csaw.datasets.rmat import edge_times
 from csaw.datasets.spec import Integers, Rmat, parse_spec
 from csaw.engine.plan.plan import Plan
 from csaw.partition import open_graph
-from csaw.partition.arrays.replace import GRAPH, Draft
+from csaw.partition.arrays.files import GRAPH
+from csaw.partition.arrays.replace import Draft
 from csaw.partition.graph.clusters import Clusters, digest_of, make_clusters
 from csaw.partition.graph.edge_columns import TIME
 from csaw.partition.graph.in_memory import InMemory

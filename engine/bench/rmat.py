@@ -10,6 +10,7 @@ from pathlib import Path
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.datasets.rmat import from_one_to_five
 from csaw.datasets.spec import Integers, Rmat
@@ -19,8 +20,7 @@ from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.structs import struct
-from csaw.engine.plan.contracts import Array
-from csaw.partition.graph.attributes import Attributes, weight_range
+from csaw.partition.graph.attributes import WEIGHT_RANGE, Attributes, weight_range, with_range
 from csaw.partition.graph.store import GraphStore
 
 PARTITION_EDGES = 1 << 26
@@ -131,7 +131,7 @@ class DeviceRmat(GraphStore):
         return rows or [(0, 0, 0, 0, 0)], range_of or [0]
 
     def _attributes(self, spec: str, rows: list[tuple[int, int, int, int, int]]) -> Attributes:
-        return {
+        said: Attributes = {
             "vertices": self.originals.size,
             "edges": int(self.indptr[-1]),
             "directed": not self.rmat.undirected,
@@ -143,14 +143,15 @@ class DeviceRmat(GraphStore):
             "fingerprint": f"on the device: {spec}",
             "report": {},
             "partitions": rows,
-            **self._weight_range(),
+            WEIGHT_RANGE: self._weight_range(),
         }
+        return with_range(said)
 
-    def _weight_range(self) -> Attributes:
-        """The attribute with the least and the largest weight that an edge may have."""
+    def _weight_range(self) -> list[float]:
+        """The least and the largest weight that an edge may have."""
         kind = self.rmat.weights
         if not kind:
-            return {}
+            return []
         if isinstance(kind, Integers):
             return weight_range(max(kind.low, 1), kind.high)
         ends = np.array([1 / 256, 1], np.float32)

@@ -16,13 +16,14 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypedDict, TypeVar
 
 from csaw.partition.base.plain_data import Values
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
+    from torch_geometric.data import Data
 
     from csaw.partition import GraphStore
 
@@ -135,7 +136,7 @@ def dgl(how: Settings, x: Features, seeds: Seeds) -> Loader:
     return lambda: map(batch_of, loader)
 
 
-def of_pyg(batch: Any) -> Batch:
+def of_pyg(batch: "Data") -> Batch:
     """Features, labels and layers of a Data object: a layer leaves out the hops that it needs no more."""
     source, target = batch.edge_index
     layers = []
@@ -145,10 +146,13 @@ def of_pyg(batch: Any) -> Batch:
     return Batch(batch.x, batch.y[: batch.batch_size], layers)
 
 
-class GraphSage:
-    """GraphSAGE with mean aggregation (Hamilton et al., NeurIPS 2017) in plain PyTorch: every loader trains it."""
+Layer = TypeVar("Layer")
 
-    inputs = 2  # a vertex's own features, and the mean of its neighbors'
+
+class Model(Generic[Layer]):
+    """A network in plain PyTorch, by the layers of a mini-batch: every loader trains it."""
+
+    inputs = 1  # of a layer, in features of a vertex
 
     def __init__(self, how: Settings, device: "torch.device") -> None:
         import torch
@@ -168,12 +172,27 @@ class GraphSage:
         loss.backward()
         self.optimizer.step()
 
-    def apply(self, linear: "torch.nn.Linear", x: "Tensor", layer: Any) -> "Tensor":
+    def apply(self, linear: "torch.nn.Linear", x: "Tensor", layer: Layer) -> "Tensor":
+        """The features behind a layer."""
+        raise NotImplementedError
+
+    @staticmethod
+    def edges(layers: list[Layer]) -> int:
+        """Sampled edges of a mini-batch."""
+        raise NotImplementedError
+
+
+class GraphSage(Model[tuple["Tensor", "Tensor", int]]):
+    """GraphSAGE with mean aggregation (Hamilton et al., NeurIPS 2017)."""
+
+    inputs = 2  # a vertex's own features, and the mean of its neighbors'
+
+    def apply(self, linear: "torch.nn.Linear", x: "Tensor", layer: tuple["Tensor", "Tensor", int]) -> "Tensor":
         source, target, size = layer
         return linear(self.torch.cat([x[:size], self.mean(x, source, target, size)], 1))
 
     @staticmethod
-    def edges(layers: list) -> int:
+    def edges(layers: list[tuple["Tensor", "Tensor", int]]) -> int:
         """Sampled edges of a mini-batch: its first layer has those of all hops."""
         return layers[0][0].numel()
 
@@ -185,22 +204,20 @@ class GraphSage:
         return total / degree.clamp_(min=1)[:, None]
 
 
-class Gcn(GraphSage):
+class Gcn(Model["Tensor"]):
     """A graph convolutional network (Kipf and Welling, ICLR 2017)."""
 
-    inputs = 1
-
-    def apply(self, linear: "torch.nn.Linear", x: "Tensor", layer: Any) -> "Tensor":
+    def apply(self, linear: "torch.nn.Linear", x: "Tensor", layer: "Tensor") -> "Tensor":
         return layer @ linear(x)
 
     @staticmethod
-    def edges(layers: list) -> int:
+    def edges(layers: list["Tensor"]) -> int:
         return sum(layer.values().numel() for layer in layers)
 
 
-Inputs = Callable[[Any], Batch]  # of a mini-batch as the tool has it
+Inputs = Callable[..., Batch]  # of a mini-batch as the tool has it
 
-TOOLS: dict[str, tuple[Callable[[Settings, Features, Seeds], Loader], type[GraphSage], Inputs]] = {
+TOOLS: dict[str, tuple[Callable[[Settings, Features, Seeds], Loader], type[Model], Inputs]] = {
     "csaw": (csaw, GraphSage, of_pyg),
     "ladies": (ladies, Gcn, lambda batch: Batch(batch.x, batch.y, batch.adjs)),
     "pyg": (pyg, GraphSage, of_pyg),
@@ -226,7 +243,7 @@ class Waited:
             yield item
 
 
-def alone(loader: Loader, inputs: Inputs, model: GraphSage, ready: Ready) -> dict[str, float]:
+def alone(loader: Loader, inputs: Inputs, model: Model, ready: Ready) -> dict[str, float]:
     """One epoch without a model."""
     began = time.perf_counter()
     edges = sum(model.edges(inputs(batch)[2]) for batch in loader())
@@ -234,7 +251,7 @@ def alone(loader: Loader, inputs: Inputs, model: GraphSage, ready: Ready) -> dic
     return {"alone": time.perf_counter() - began, "edges": edges}
 
 
-def trained(loader: Loader, inputs: Inputs, model: GraphSage, ready: Ready) -> dict[str, float]:
+def trained(loader: Loader, inputs: Inputs, model: Model, ready: Ready) -> dict[str, float]:
     """One epoch with a model."""
     began = time.perf_counter()
     waited = Waited(loader(), ready)

@@ -17,7 +17,7 @@ from importlib import import_module
 from multiprocessing import resource_tracker
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from csaw.engine.cluster.executor import Executor
 from csaw.partition.base.parallel import interruptible
@@ -276,6 +276,9 @@ STDERR = 2
 def silent_tracker() -> Iterator[None]:
     """Let trackers that are begun inside the block write to nowhere, for as long as they live."""
     tracker = getattr(resource_tracker, "_resource_tracker", None)
+    if tracker is None:
+        yield
+        return
     held = [name for name in BEGINS if hasattr(tracker, name)]
     for name in held:
         setattr(tracker, name, _silently(tracker, getattr(tracker, name)))
@@ -291,7 +294,15 @@ def silent_tracker() -> Iterator[None]:
             delattr(tracker, name)
 
 
-def _silently(tracker: Any, begin: Callable[..., object]) -> Callable[..., object]:
+class Tracker(Protocol):
+    """Python's tracker of resources, by what says whether its process lives."""
+
+    _fd: int | None
+
+    def _check_alive(self) -> bool: ...
+
+
+def _silently(tracker: Tracker, begin: Callable[..., object]) -> Callable[..., object]:
     def begun(*given: object) -> object:
         if tracker._fd is not None and tracker._check_alive():
             return begin(*given)

@@ -107,11 +107,18 @@ class Attendance:
             self.complete = now
             if isinstance(cluster, LocalCluster):  # elsewhere, a worker that is not there may wait in a queue
                 cluster.scale(len(self.workers))
+            assert cluster is not None
             cluster.scale(self.wanted)
 
     def lost(self) -> ClusterError:
         """The error for a scheduler that is lost."""
-        return ClusterError(f"the scheduler {self.client.scheduler.address} is lost; {self.safe}")
+        return ClusterError(f"the scheduler {address_of(self.client)} is lost; {self.safe}")
+
+
+def address_of(client: Client) -> str:
+    """The address of a client's scheduler."""
+    assert client.scheduler is not None
+    return str(client.scheduler.address)
 
 
 # The executor of a Dask cluster.
@@ -139,7 +146,7 @@ class DaskExecutor(Attendance):
             where = {"workers": [only]}
         future = self.client.submit(_in_seat, function, *arguments, pure=False, **where)
         future.add_done_callback(lambda done: ended(done, _outcome(done, seconds)))
-        return future  # type: ignore[no-any-return]
+        return future
 
     def cancel(self, tasks: Collection[Hashable]) -> None:
         if self.is_reached:
@@ -154,7 +161,7 @@ class DaskExecutor(Attendance):
             yield name
 
 
-def _outcome(future: Future, seconds: float) -> object:
+def _outcome(future: Future[object], seconds: float) -> object:
     """The outcome of a task that has ended; called in a thread of the client."""
     try:
         found = future.exception(timeout=seconds) or future.result(timeout=seconds)
@@ -229,7 +236,7 @@ def joined(client: Client, plugin: Joined) -> Iterator[str]:
         raise
     except (OSError, TimeoutError, RuntimeError) as error:
         raise ClusterError(
-            f"the scheduler {client.scheduler.address} was lost before any work began; look whether it runs, and run "
+            f"the scheduler {address_of(client)} was lost before any work began; look whether it runs, and run "
             "the command again"
         ) from error
     try:
@@ -246,7 +253,7 @@ def _await_workers(client: Client) -> None:
     while not client.nthreads():
         if time.monotonic() > said:
             said = time.monotonic() + REMIND_SECONDS
-            log.info("%s has no worker yet; waiting for one", client.scheduler.address)
+            log.info("%s has no worker yet; waiting for one", address_of(client))
         time.sleep(0.1)
 
 

@@ -18,7 +18,7 @@ from csaw.engine.cluster.executor import Executor, ResultLost, UnderWay, WorkerD
 from csaw.engine.cluster.recipe import SPARED, Recipe, check_device, device_of, memory_of
 from csaw.engine.devices import rates
 from csaw.engine.plan.plan import Plan
-from csaw.engine.plan.rates import available_bytes
+from csaw.engine.plan.rates import GPU, available_bytes
 from csaw.engine.runs.job import Job, manifest, stored_as
 from csaw.engine.runs.summary import Times, summed_up
 from csaw.engine.samples import open_stored
@@ -229,7 +229,7 @@ def plans_here(where: Cluster, recipe: Recipe) -> dict[str, Plan | str]:
 def _unstarted(recipe: Recipe, place: Mapping[str, OptionValue]) -> Plan | str:
     try:
         job = recipe.there(**place)
-        if job.devices and any(name in job.plan.rates.assumed for name in rates.GPU):
+        if job.devices and any(name in job.plan.rates.assumed for name in GPU):
             rates.measured(job.devices)
             job = recipe.there(**place)
     except SPARED as error:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, Protocol, TypeVar
 
+from csaw.partition.base.parallel import Result
 from csaw.partition.errors import ClusterError, CsawError
 
 
@@ -246,7 +247,7 @@ class Spread:
         self.workers = max(1, len(executor.workers), executor.wanted)
         """How many there are at the begin, or are being started."""
 
-    def __call__(self, function: Callable[..., object], arguments: Sequence[tuple[object, ...]]) -> Iterator[Any]:
+    def __call__(self, function: Callable[..., Result], arguments: Sequence[tuple[object, ...]]) -> Iterator[Result]:
         """``function(*given)`` for each of the ``arguments``, in their order.
 
         A few more than there are workers are under way, so that few results wait for their turn.

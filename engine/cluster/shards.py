@@ -158,7 +158,7 @@ def seal_sample(out: str | Path, graph: str | Path | None = None) -> Record:
     if not (partial / "zarr.json").exists():
         check.attributes_of(path)  # says what is there instead
         return {"resumed": "nothing was missing"} | open_stored(path).results
-    with _opened(path, files.read_json(partial / "zarr.json"), graph) as writer:
+    with _opened(path, files.read_record(partial / "zarr.json"), graph) as writer:
         if missing := writer.missing():
             raise StoreError(
                 f"{partial}: {named(missing)} missing of {writer.groups:,}; run {_unfinished(writer, missing)} "

@@ -349,7 +349,7 @@ class KeptTables:
 SLICE = 64  # rows of a task that makes tables: a task for each row took longer than the tables
 
 
-class HostRows(SingleRows):
+class HostRows(SingleRows["HostGraph"]):
     """Single rows of a ``HostGraph``, which its ``places`` note.
 
     The last entry of its ``loaded`` says whether there are any.
@@ -358,11 +358,13 @@ class HostRows(SingleRows):
     def sizes(self, vertices: np.ndarray) -> np.ndarray:
         """Bytes of memory that the row of each vertex takes: whole pages, of every array."""
         degrees, arrays = self.graph.degrees(vertices), self.graph.edge_arrays
-        return sum((degrees * each * array.item // PAGE + 2) * PAGE for array, each in arrays)
+        none = np.zeros(degrees.shape, np.int64)
+        return sum(((degrees * each * array.item // PAGE + 2) * PAGE for array, each in arrays), none)
 
     def bring(self, vertices: np.ndarray) -> None:
-        self.graph.slots.trim()
         graph, begin = self.graph, self.graph.indptr[vertices]
+        assert graph.slots is not None
+        graph.slots.trim()
         arrays = {name: held.array for name, held in graph.stored.items()}
         self.read_edges(begin, graph.degrees(vertices), begin, arrays)
         if graph.table:
@@ -376,6 +378,7 @@ class HostRows(SingleRows):
 
     def forget(self) -> None:
         graph = self.graph
+        assert graph.slots is not None
         graph.places.forget(self.vertices)
         graph.arrays.loaded[-1] = 0
         for array, each in graph.edge_arrays:

@@ -157,7 +157,7 @@ class CpuRunner(BatchBackend):
             "ASKS_LATER": self.asks_later,
             "QUESTIONS": QUESTIONS,
             "LOGGED": self.plan.paths_bytes > 0,
-            "PACKED": not getattr(self.algorithm, "disjoint", False) and np.dtype(self.store.id_dtype).itemsize == 4,
+            "PACKED": not self.disjoint and np.dtype(self.store.id_dtype).itemsize == 4,
             "UNLIMITED": self.unlimited,
         }
         return self.constants() | own
@@ -289,7 +289,7 @@ class CpuSelector(CpuRunner):
 
     def geometric_sizes(self, instance: np.ndarray, slot: np.ndarray, most: np.ndarray) -> np.ndarray:
         sizes = np.empty(slot.size, np.int64)
-        limit, rest = (np.uint64(number) for number in coin(self.algorithm))
+        limit, rest = (np.uint64(number) for number in coin(self.traversal))
         self.kernels.geometric_sizes(instance, slot, np.uint64(self.seed), limit, rest, most, sizes)
         return sizes
 

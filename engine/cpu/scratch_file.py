@@ -25,7 +25,7 @@ PIECE = 1 << 20  # bytes that a thread reads or writes at a time
 class ScratchFile:
     """``append`` bytes, and ``read`` them later. ``over``: a ``map`` that has threads share the pieces."""
 
-    def __init__(self, folder: Path, over: Callable[..., Iterable] = map) -> None:
+    def __init__(self, folder: Path, over: Callable[..., Iterable[object]] = map) -> None:
         self.folder, self.over = folder, over
         self.file: IO[bytes] | None = None
         self.end = 0

@@ -14,15 +14,18 @@ import importlib.util
 import operator
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from csaw.engine.api.hooks import TREES, Hook
 from csaw.partition.base.cache import code_folder, own_file, write_own
 from csaw.partition.base.kernel_time import finds
+
+if TYPE_CHECKING:
+    from numba.core.dispatcher import Dispatcher
 
 FOLDER = Path(__file__).with_name("kernels")
 FILES = (
@@ -75,16 +78,16 @@ class Kernels:
     """
 
     def __init__(
-        self, constants: dict[str, object], hooks: list[Hook], files: tuple[str, ...] = FILES, header: str = HEADER
+        self, constants: Mapping[str, object], hooks: list[Hook], files: tuple[str, ...] = FILES, header: str = HEADER
     ) -> None:
         with TREES:
             functions, given = _parsed(tuple(_body(file) for file in files))
         self._header = header
         self._functions: dict[str, ast.FunctionDef | Hook] = {**functions, **{hook.name: hook for hook in hooks}}
-        self._constants = given | constants
+        self._constants = {**given, **constants}
         self._modules: dict[str, ModuleType] = {}
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> "Dispatcher":
         if name not in self._functions:
             raise AttributeError(f"no kernel file has a function {name}")
         with finds(), TREES:

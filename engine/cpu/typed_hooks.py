@@ -1,6 +1,6 @@
 """Compile a user's own hooks alone first, so that an error names the hook and not a kernel around it."""
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numba import float64, int64, typeof, types, uint64
@@ -64,7 +64,7 @@ def refused_for_gpus(owner: Named, hook: str, reason: Exception) -> OptionError:
     return placed(OptionError(said), getattr(type(owner), hook))
 
 
-def _graph(backend: Specialization) -> Any:
+def _graph(backend: Specialization) -> types.Type:
     """Numba's type of the graph that hooks get."""
     ids = np.dtype(backend.store.id_dtype)
     kinds: dict[str, object] = {

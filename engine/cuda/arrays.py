@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 from numpy.typing import DTypeLike
-
-from csaw.engine.plan.contracts import Array
 
 
 def __getattr__(name: str) -> object:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.batches.backend import ANYWHERE
 from csaw.engine.cuda.batches.clock_walks import ClockWalks
@@ -21,7 +22,7 @@ from csaw.engine.cuda.kernel_source import sparse_pools
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.batch_kind import BatchKind
-from csaw.engine.plan.contracts import Array, Batch, Frontier, TimedFrontier
+from csaw.engine.plan.contracts import Batch, Frontier, TimedFrontier
 from csaw.engine.plan.selection import coin
 from csaw.engine.schedule.specialization import time_rules
 
@@ -45,7 +46,7 @@ class CudaSelector(CudaRunner):
         return 2 * size + SPARE_KEYS if size > 0 else 0
 
     def geometric_sizes(self, instance: Array, slot: Array, most: Array) -> Array:
-        sizes, flip = cupy.empty(slot.size, np.int64), tuple(np.uint64(number) for number in coin(self.algorithm))
+        sizes, flip = cupy.empty(slot.size, np.int64), tuple(np.uint64(number) for number in coin(self.traversal))
         self.kernels.over(
             "geometric_sizes", slot.size, slot.size, instance, slot, np.uint64(self.seed), *flip, most, sizes
         )

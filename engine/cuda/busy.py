@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from csaw.engine.cuda.constants import MOST_PROCESSORS
-from csaw.engine.plan.contracts import Array
 
 if TYPE_CHECKING:
+    from cupy import ndarray as Array
+
     from csaw.engine.cuda.launch import Kernels
 
 MOST_PASSES = 256  # that are kept: half a MiB

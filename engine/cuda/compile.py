@@ -97,7 +97,7 @@ def cubin(
     files: tuple[str, ...],
     constants: dict[str, int],
     hooks: list[Hook],
-    params: tuple,
+    params: tuple[float, ...],
     architecture: str,
     signatures: Mapping[str, Signature] = OF_SAMPLERS,
     launched: tuple[str, ...] | None = None,
@@ -133,7 +133,7 @@ def _make(
     path: Path,
     text: str,
     hooks: list[Hook],
-    params: tuple,
+    params: tuple[float, ...],
     architecture: str,
     signatures: Mapping[str, Signature],
     launched: tuple[str, ...] | None,
@@ -163,7 +163,7 @@ def _source(
     files: tuple[str, ...],
     constants: dict[str, int],
     hooks: dict[str, Hook],
-    params: tuple,
+    params: tuple[float, ...],
     signatures: Mapping[str, Signature] = OF_SAMPLERS,
 ) -> str:
     """One translation unit: constants, shared ones too, the graph, the hooks' C++ side, the kernels.

@@ -4,9 +4,8 @@ import ast
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from csaw.engine.api.hook_language import call_of
+from csaw.engine.api.hook_language import Scope, call_of, function_in
 from csaw.engine.api.hook_scope import CALLED, INLINED
 from csaw.engine.api.hooks import Hook
 
@@ -86,7 +85,7 @@ class HookRefused(Exception):
         self.name, self.reason = name, reason
 
 
-def hook_side(name: str, hook: Hook | None, params: tuple, signature: Signature) -> str:
+def hook_side(name: str, hook: Hook | None, params: tuple[float, ...], signature: Signature) -> str:
     """Return the function that a kernel calls: the compiled hook, the number it always returns, or the default."""
     declaration, body = "", signature.otherwise
     taken = ", ".join(["const Params& params", *(f"{kind} {one}" for one, kind in signature.arguments.items())])
@@ -118,7 +117,7 @@ def plain_body(hook: Hook) -> str | None:
     return "return weight;" if hook.source.endswith("):\n    return weight\n") and "@" not in hook.source[1:] else None
 
 
-def compiled(hook: Hook, params: tuple, signature: Signature, architecture: str) -> bytes:
+def compiled(hook: Hook, params: tuple[float, ...], signature: Signature, architecture: str) -> bytes:
     """LTO-IR of a hook, by numba-cuda; what it asks of the graph is declared here and defined in
     cuda/kernels/graph.cuh.
 
@@ -150,7 +149,7 @@ def compiled(hook: Hook, params: tuple, signature: Signature, architecture: str)
     return bytes(code)
 
 
-def _function(hook: Hook, params: int) -> Callable:
+def _function(hook: Hook, params: int) -> Callable[..., object]:
     """A hook as a function for numba-cuda, with ``params`` numbers in place of its first argument."""
     from numba import cuda, int64, uint64
 
@@ -159,12 +158,12 @@ def _function(hook: Hook, params: int) -> Callable:
     text = text.replace(f"def {hook.name}(params,", f"def {hook.name}({''.join(s + ', ' for s in scalars)}")
     text = text.replace(INLINED, "").replace(CALLED, '@cuda.jit(device=True, inline="always")\n')
     text = LESS + ast.unparse(_Least().visit(ast.parse(text)))
-    scope: dict[str, Any] = {"cuda": cuda, "int64": int64, "uint64": uint64, "math": __import__("math")}
+    scope: Scope = {"cuda": cuda, "int64": int64, "uint64": uint64, "math": __import__("math")}
     declared = {f"csaw_{name}": signature for name, signature in DECLARATIONS.items()} | PORTABLE
     functions = {name: cuda.declare_device(name, signature, abi="c") for name, signature in declared.items()}
     scope |= functions | {name: functions[f"csaw_{name}"] for name in DECLARATIONS}
     exec(compile(text, f"<{hook.name}>", "exec"), scope)  # noqa: S102 - the user's own code, as with --algo FILE
-    return scope[hook.name]  # type: ignore[no-any-return]
+    return function_in(scope, hook.name)
 
 
 class _Least(ast.NodeTransformer):

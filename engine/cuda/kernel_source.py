@@ -10,7 +10,8 @@ from pathlib import Path
 
 from csaw.engine.api.hooks import Hook
 from csaw.engine.api.rules import Steps
-from csaw.engine.cuda.compile import OF_SAMPLERS, Signature, cubin
+from csaw.engine.cuda.compile import cubin
+from csaw.engine.cuda.hook_code import OF_SAMPLERS, Signature
 from csaw.engine.plan.batch_kind import BatchKind
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.methods import CODES as DETECT

@@ -11,9 +11,8 @@ from contextlib import suppress
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 from numpy.typing import DTypeLike
-
-from csaw.engine.plan.contracts import Array
 
 HUGE, PAGE = 2 << 20, 4096  # bytes
 TOUCHERS = 8

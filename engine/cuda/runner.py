@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 from cupy.cuda import nvrtc
 
 from csaw.engine.api.algorithm import Algorithm
@@ -26,7 +27,7 @@ from csaw.engine.cuda.hook_code import HookRefused
 from csaw.engine.cuda.kernel_source import Unit, builder_of, compile_all, counts_busy, kernels_of
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, pinned
-from csaw.engine.plan.contracts import Array, Store
+from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.residency import Residency
@@ -264,13 +265,15 @@ class CudaRunner(BatchBackend):
         kind = StreamedTables if self.needs.alias_tables else StreamedGraph
         few = self.plan.policy.in_place and self.plan.policy.balancing  # single rows are in no partition's queue
         lands = self.plan.fixed.get("landing", 0) > 0
-        given = {"few": few, "lands": lands, "rates": self.plan.rates, "columns": self._columns()}
-        return kind(store, layout, builder, host, self.plan.capacity, self.needs, **given)
+        rates, capacity, columns = self.plan.rates, self.plan.capacity, self._columns()
+        return kind(
+            store, layout, builder, host, capacity, self.needs, few=few, lands=lands, rates=rates, columns=columns
+        )
 
-    def _columns(self) -> Array:
+    def _columns(self) -> Array | None:
         """The columns of data of vertices in the GPU's memory; None without."""
         columns = self.algorithm.vertex_columns
-        return on_device(columns.table) if columns.names else None
+        return None if columns.table is None else on_device(columns.table)
 
     def _load_whole(self, builder: Kernels) -> DeviceGraph:
         layout, membership = self.plan.graph_layout, self.plan.membership

@@ -5,7 +5,7 @@ where they are.
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from csaw.engine.export.formats import lacking
 from csaw.engine.export.targets import GRAPHS, Target, formats
@@ -13,6 +13,7 @@ from csaw.engine.samples import Samples
 from csaw.engine.samples.edges import edge_columns, obstacle
 from csaw.engine.samples.layouts.layout import TIME
 from csaw.partition import GraphStore, open_graph
+from csaw.partition.base.plain_data import Record
 from csaw.partition.base.python_names import of_caller
 from csaw.partition.errors import OptionError, RepeatedEdgesError, StoreError
 
@@ -23,7 +24,7 @@ Update = Callable[[int], None]
 
 def export_samples(
     samples: Samples, target: Target, format: str, graph: str | Path | GraphStore | None, crew: int, update: Update
-) -> dict[str, Any]:
+) -> Record:
     """Write samples to a target; ``graph``: their graph store, open or its path, where somebody has named it."""
     module = formats()[format]
     more, left_out = _graph(samples, module, graph)
@@ -44,7 +45,7 @@ def export_samples(
     return said | wrote | {"left_out": _said(left_out)}
 
 
-def export_graph(store: GraphStore, target: Target, format: str, crew: int, update: Update) -> dict[str, Any]:
+def export_graph(store: GraphStore, target: Target, format: str, crew: int, update: Update) -> Record:
     """Write a graph to a target."""
     from csaw.engine.export.graph_rows import Edges, left_out
 
@@ -72,7 +73,7 @@ def part_of(samples: Samples, first: int, last: int) -> Samples:
 
 def _graph(
     samples: Samples, format: ModuleType, given: str | Path | GraphStore | None
-) -> tuple[dict[str, Any], dict[str, str]]:
+) -> tuple[dict[str, GraphStore], dict[str, str]]:
     """The graph as an argument of the format's ``write``, and the reason if its edges' places are left out for lack of
     it.
     """

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from csaw.partition.arrays.files import PART_NAME, PARTS
 from csaw.partition.arrays.replace import Draft, cannot_be_written, check_export, new_file
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 # The formats of exports: those of samples in the folder `samples`, those of graphs in `graphs`, those of lists in
 # `listings`; a file or a folder for each, and these folders are the registry.
@@ -170,9 +173,10 @@ class _Counted(io.RawIOBase):
     def tell(self) -> int:
         return self.count
 
-    def write(self, data: Any) -> int:
-        size = memoryview(data).nbytes
-        rest = np.frombuffer(data, np.uint8) if size else np.zeros(0, np.uint8)
+    def write(self, data: "ReadableBuffer") -> int:
+        view = memoryview(data)
+        size = view.nbytes
+        rest = np.frombuffer(view, np.uint8) if size else np.zeros(0, np.uint8)
         while rest.size:  # a stream without a buffer may take a part
             rest = rest[self.stream.write(rest.data) :]
         self.count += size

@@ -4,11 +4,11 @@ See TGN: Rossi et al., ICML workshop on graph representation learning 2020.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from csaw.engine.loaders.mini_batches import Arrays, EpochBatches, EpochLoader
+from csaw.engine.loaders.mini_batches import EpochBatches, EpochLoader, MiniBatch
 from csaw.engine.loaders.neighbor_loader import algorithm_options
 from csaw.engine.loaders.pyg_arguments import (
     OF_NEIGHBORS,
@@ -33,7 +33,7 @@ pyg_data = needed("torch_geometric.data")
 import torch
 
 if TYPE_CHECKING:
-    from torch_geometric.data import TemporalData
+    from torch_geometric.data import Data, TemporalData
 
 
 ALL = slice(None)
@@ -48,7 +48,7 @@ DECIDED = (
 """Options of a run of mini-batches that a loader of events decides by itself, each with the reason."""
 
 
-class EventLoader(EpochLoader[Arrays, Any]):
+class EventLoader(EpochLoader[MiniBatch, "Data"]):
     """Successive events of a TemporalData, each with neighbors of both ends that came along earlier events.
 
         for batch in EventLoader(data, num_neighbors=[10], batch_size=200):
@@ -99,7 +99,7 @@ class EventLoader(EpochLoader[Arrays, Any]):
         drop_last: bool = False,
         replace: bool = False,
         temporal_strategy: str = "last",
-        transform: Callable[[Any], object] | None = None,
+        transform: "Callable[[Data], object] | None" = None,
         seed: int = 0,
         rank: int = 0,
         world: int = 1,
@@ -131,7 +131,7 @@ class EventLoader(EpochLoader[Arrays, Any]):
             **options,
         )
 
-    def _finished(self, arrays: Arrays) -> Any:
+    def _finished(self, arrays: MiniBatch) -> "Data":
         """The Data object of a mini-batch."""
         device, ends = self.data.src.device, len(arrays["input_id"])
         first, count = self.first + int(arrays["input_id"][0]) // 2, ends // 2
@@ -140,7 +140,7 @@ class EventLoader(EpochLoader[Arrays, Any]):
         batch.n_id = arrays["n_id"].to(device)
         batch.edge_index = torch.stack([arrays["row"], arrays["col"]]).to(device)
         batch.e_id = self.event[arrays["e_id"].to(device)]
-        batch.edge_time, batch.seed_time = (arrays[name].to(device) for name in (TIME, SEED_TIME))
+        batch.edge_time, batch.seed_time = arrays[TIME].to(device), arrays[SEED_TIME].to(device)
         batch.batch, batch.batch_size = arrays["batch"].to(device), ends
         batch.src_node, batch.dst_node = torch.arange(count, device=device), torch.arange(count, ends, device=device)
         batch.num_sampled_nodes, batch.num_sampled_edges = arrays["hop_nodes"], arrays["hop_edges"]

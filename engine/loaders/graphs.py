@@ -177,7 +177,9 @@ class Induced:
 
 
 @njit(nogil=True)
-def induced_edges(indptr, indices, nodes, place):
+def induced_edges(
+    indptr: np.ndarray, indices: np.ndarray, nodes: np.ndarray, place: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The edges among ``nodes`` [n], vertices: int64 arrays with the node of each neighbor, the node whose row has it,
     and its position in the rows.
 

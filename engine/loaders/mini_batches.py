@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from enum import Enum
 from functools import partial
-from typing import Generic, NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, NoReturn, Protocol, TypedDict, TypeVar, cast
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from csaw.partition import GraphStore
 from csaw.partition.base.arguments import whole
 from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.errors import OptionError
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Arrays = dict[str, Array]
 EPOCHS = 1 << 20  # most passes over one stream
@@ -47,18 +50,35 @@ COUNTS = {
 ON_HOST = (*sorted(set(COUNTS.values())), "hop_nodes", "hop_edges", "input_id")
 
 
-def cut(arrays: Arrays, vertices: int) -> Iterator[Arrays]:
+class MiniBatch(TypedDict, total=False):
+    """The arrays of a mini-batch, by the names of samples, as loaders take them."""
+
+    n_id: "Tensor"
+    row: "Tensor"
+    col: "Tensor"
+    e_id: "Tensor"
+    batch: "Tensor"
+    time: "Tensor"
+    seed_time: "Tensor"
+    input_id: np.ndarray
+    y: np.ndarray
+    probability: np.ndarray
+    hop_nodes: list[int]
+    hop_edges: list[int]
+
+
+def cut(arrays: Arrays, vertices: int) -> Iterator[MiniBatch]:
     """The arrays of each mini-batch of a batch, as views, without the counts: as ``tensors_of`` makes them,
     ``hop_nodes`` and ``hop_edges`` as lists of int, and ``input_id`` in host memory.
     """
-    arrays = tensors_of(arrays, vertices) | on_host({name: arrays[name] for name in ON_HOST})
-    ends = {name: np.concatenate([[0], np.cumsum(arrays[name])]) for name in set(COUNTS.values())}
-    hops = {name: arrays[name].tolist() for name in ("hop_nodes", "hop_edges")}
-    for number in range(arrays["node_counts"].size):
+    counted = on_host({name: arrays[name] for name in ON_HOST})
+    held = {**tensors_of(arrays, vertices), **counted}
+    ends = {name: np.concatenate([[0], np.cumsum(counted[name])]) for name in set(COUNTS.values())}
+    hop_nodes, hop_edges = counted["hop_nodes"].tolist(), counted["hop_edges"].tolist()
+    for number in range(counted["node_counts"].size):
         spans = {name: slice(int(end[number]), int(end[number + 1])) for name, end in ends.items()}
-        yield {name: arrays[name][spans[count]] for name, count in COUNTS.items() if name in arrays} | {
-            name: rows[number] for name, rows in hops.items()
-        }
+        views = {name: held[name][spans[count]] for name, count in COUNTS.items() if name in held}
+        yield cast(MiniBatch, views | {"hop_nodes": hop_nodes[number], "hop_edges": hop_edges[number]})
 
 
 def on_host(arrays: Arrays) -> dict[str, np.ndarray]:
@@ -112,7 +132,7 @@ class EpochBatches:
         self.seeds = job.sources.places
         self.stream = Stream(job, on_device=on_device)
 
-    def draw(self, epoch: int) -> Generator[list[Arrays], None, None]:
+    def draw(self, epoch: int) -> Generator[list[MiniBatch], None, None]:
         """Yield the mini-batches of this process in an epoch, in order, those that were drawn together in a list: views
         of the arrays of all of them.
 
@@ -148,7 +168,7 @@ class SeededBatches:
             int, tuple[DeviceThread, weakref.finalize]
         ] = {}  # by process, each with what closes it if this is dropped
 
-    def draw(self, number: int, seeds: np.ndarray) -> Arrays:
+    def draw(self, number: int, seeds: np.ndarray) -> MiniBatch:
         """The arrays of mini-batch ``number`` with these seeds: dense ids, int64 [n]."""
         here = os.getpid()
         if here not in self._opened:
@@ -161,7 +181,7 @@ class SeededBatches:
         after_default_streams()
         return arrays
 
-    def _drawn(self, batches: Batches, number: int, seeds: np.ndarray) -> Arrays:
+    def _drawn(self, batches: Batches, number: int, seeds: np.ndarray) -> MiniBatch:
         positions, times = np.arange(seeds.size), self.job.sources.times
         columns = [seeds, positions] if times is None else [seeds, positions, times.at(positions)]
         sources = np.stack(columns, axis=-1)[None]

@@ -5,13 +5,13 @@ See Hamilton et al., NeurIPS 2017.
 
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from csaw.engine.loaders.graphs import GraphData, Sampled, finisher, graph_of
 from csaw.engine.loaders.inputs import as_tensor, gathered, input_nodes_of, vertices_in
-from csaw.engine.loaders.mini_batches import Arrays, EpochBatches, EpochLoader, SeededBatches
+from csaw.engine.loaders.mini_batches import EpochBatches, EpochLoader, MiniBatch, SeededBatches
 from csaw.engine.loaders.pyg_arguments import (
     OF_NEIGHBORS,
     READERS,
@@ -139,7 +139,7 @@ class NeighborSampler(pyg.BaseSampler):
         return output_of(arrays, self.graph)
 
 
-def output_of(arrays: Arrays, graph: Sampled) -> pyg.SamplerOutput:
+def output_of(arrays: MiniBatch, graph: Sampled) -> pyg.SamplerOutput:
     """The tensors of a mini-batch as a SamplerOutput: edges as positions in the rows of the store.
 
     On the device of the data.
@@ -192,10 +192,11 @@ NodeLoader = needed("torch_geometric.loader").NodeLoader
 
 if TYPE_CHECKING:
     from torch import Tensor
+    from torch_geometric.data import Data
     from torch_geometric.sampler.base import SubgraphType
 
 
-class NeighborLoader(EpochLoader[Arrays, Any]):
+class NeighborLoader(EpochLoader[MiniBatch, "Data"]):
     """PyTorch Geometric's NeighborLoader, drawn by csaw.
 
         for batch in NeighborLoader(data, num_neighbors=[25, 10], batch_size=1024, input_nodes=data.train_mask):
@@ -269,8 +270,8 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
         time_attr: str | None = None,
         input_time: object = None,
         temporal_strategy: str = "uniform",
-        transform: Callable[[Any], object] | None = None,
-        transform_sampler_output: Callable | None = None,
+        transform: "Callable[[Data], object] | None" = None,
+        transform_sampler_output: Callable[..., object] | None = None,
         features: Mapping[str, object] | None = None,
         edge_features: Mapping[str, object] | None = None,
         seed: int = 0,
@@ -320,7 +321,7 @@ class NeighborLoader(EpochLoader[Arrays, Any]):
         rows, said = getattr(self.graph.store, of), "features" if of == "vertices" else "edge_features"
         return {name: as_tensor(f"{said}: {name}", values, rows) for name, values in (arrays or {}).items()}
 
-    def _finished(self, arrays: Arrays) -> Any:
+    def _finished(self, arrays: MiniBatch) -> "Data":
         """The Data object of a mini-batch."""
         out = output_of(arrays, self.graph)
         position, known = int64_of(arrays["input_id"]), self.filter.input_data.input_id

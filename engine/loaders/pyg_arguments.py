@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class Timed(NamedTuple):
     """The arguments of a loader that are about times: those of PyTorch Geometric's."""
 
     time_attr: str | None
-    input_time: Any
+    input_time: object
     temporal_strategy: str
 
     def check(self, subgraph_type: object, weight_attr: str | None, given: Values) -> bool:
@@ -177,7 +177,7 @@ UNNEEDED = (
 )
 
 
-READERS: dict[str, Reader] = {
+READERS: dict[str, Reader[object]] = {
     **dict.fromkeys(("shuffle", "drop_last", "replace", "disjoint", "on_device"), flag),
     **{name: maybe(flag) for name in ("self_loops", "row_normalized", "weighted")},
     **{name: whole(1, MOST_SEEDS) for name in ("batch_size", "walks_per_batch", "window")},

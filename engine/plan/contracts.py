@@ -4,9 +4,9 @@ The contract of a backend is in schedule/backend.py.
 """
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -15,8 +15,10 @@ from csaw.partition.arrays.words import Words
 from csaw.partition.graph.clusters import Clusters
 from csaw.partition.graph.edge_columns import EdgeColumn
 
-Array: TypeAlias = Any
-"""An array of NumPy, or of CuPy on a GPU, which has no types."""
+Array: TypeAlias = np.ndarray
+"""An array of NumPy, or of CuPy on a GPU, which has no types: rooms that serve both are checked as if it were NumPy's,
+and those of GPUs take ``Array`` from CuPy.
+"""
 
 
 class Store(Protocol):
@@ -86,7 +88,7 @@ class Store(Protocol):
     def original_ids(self, dense: np.ndarray) -> np.ndarray:
         """The original ids of some vertices."""
 
-    def dense_ids(self, originals: Any) -> np.ndarray:
+    def dense_ids(self, originals: Iterable[int | str]) -> np.ndarray:
         """The vertices with these original ids; an error names the first that the graph lacks."""
 
 

@@ -11,11 +11,10 @@ import copy
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Walk
-from csaw.engine.api.hook_language import scope_of, stored_names
+from csaw.engine.api.hook_language import function_in, scope_of, stored_names
 from csaw.engine.api.hook_scope import source_of
 from csaw.engine.plan.bias_bounds import MOST, Interval, IntervalReader, Unbounded
 from csaw.engine.plan.methods import Method
@@ -73,7 +72,7 @@ def _draws(walk: Walk) -> float:
     return high / low if low > 0 else math.inf
 
 
-def _parts(method: Callable[..., Any]) -> tuple[Callable[..., Any], Callable[..., Any], str] | None:
+def _parts(method: Callable[..., float]) -> tuple[Callable[..., float], Callable[..., float], str] | None:
     """The methods of both factors, and the text of the static one; None where the bias is no product of them."""
     with hooks.TREES:
         tree = ast.parse(source_of(method)).body[0]
@@ -127,20 +126,20 @@ def _product(terms: list[tuple[ast.expr, bool]]) -> ast.expr:
 
 
 def _method(
-    method: Callable[..., Any], tree: ast.FunctionDef, before: list[ast.stmt], value: ast.expr
-) -> Callable[..., Any]:
+    method: Callable[..., float], tree: ast.FunctionDef, before: list[ast.stmt], value: ast.expr
+) -> Callable[..., float]:
     """The method with these statements, which returns ``value``; it sees what the original sees."""
     made = copy.copy(tree)
     made.body, made.decorator_list = [*before, ast.Return(value)], []
     text = ast.unparse(ast.fix_missing_locations(made)) + "\n"
     scope = dict(scope_of(method))
     exec(compile(text, "<factor of a bias>", "exec"), scope)  # noqa: S102 - a part of the user's own method
-    found = scope[tree.name]
-    found.csaw_source, found.csaw_name = text, getattr(method, "csaw_name", "edge_bias")
-    return found  # type: ignore[no-any-return]
+    found = function_in(scope, tree.name)
+    found.__dict__.update(csaw_source=text, csaw_name=getattr(method, "csaw_name", "edge_bias"))
+    return found
 
 
-def _remade(algorithm: Walk, bias: Callable[..., Any], factor: str) -> Walk:
+def _remade(algorithm: Walk, bias: Callable[..., float], factor: str) -> Walk:
     """The algorithm with another edge_bias."""
     made, kind = copy.copy(algorithm), type(algorithm)
     more = {"edge_bias": bias, "label": algorithm.name(), "static_factor": factor}

@@ -3,7 +3,7 @@ help texts.
 """
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from csaw.engine.api.option import Bias, Bytes, Option, flag_of
 from csaw.engine.plan.layouts import GraphLayout
@@ -53,7 +53,7 @@ T = TypeVar("T")
 def declared(default: T, group: str, help: str, kind: type = str, **limits: OptionValue) -> T:
     """Declare a field of RunOptions. If ``default`` is None, the help text says what happens without the option."""
     metadata = {"option": Option(default, help, kind, group=group, **limits)}
-    return cast("T", field(default=default, metadata=metadata))  # a field of the dataclass stands for its value
+    return field(default=default, metadata=metadata)  # a field of the dataclass stands for its value
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from csaw.engine.samples.source import joined
 from csaw.engine.samples.stored import OnDemand
 from csaw.engine.sources.sources import SourcesDigest
 from csaw.partition import GraphStore
-from csaw.partition.base.plain_data import Record
+from csaw.partition.base.plain_data import Record, Values
 
 ASKED = ("seed", "weighted", "edge_bias", "target", "select", "collision")
 FIRST = 1024  # instances whose first rounds are handed out
@@ -45,7 +45,7 @@ class Bases:
         """``algo``: FILE.py:CLASS where it was drawn by an algorithm that csaw does not ship."""
         request = samples.manifest["request"]
         name = named(samples.path, request, algo)
-        given = {one: request[one] for one in ASKED if request.get(one) is not None}
+        given: Values = {one: request.get(one) for one in ASKED if request.get(one) is not None}
         given |= parameters(samples.path, request, name)
         given["instances"] = max(samples.instances, GROUP)  # so that batches have more than one or two of them
         job = prepare(store, name, device="cpu", ids="dense", **given)

@@ -15,12 +15,12 @@ from csaw.engine.runs.summary import of_whole, rate
 from csaw.engine.samples.draft import store_attributes
 from csaw.engine.samples.files import plain
 from csaw.engine.samples.identifiers import Identifiers
-from csaw.engine.samples.layouts import SampleLayout
+from csaw.engine.samples.layouts import Arrays, SampleLayout
 from csaw.engine.samples.layouts.layout import Table
 from csaw.engine.samples.samples import Samples
 from csaw.engine.samples.source import KeptSource
 from csaw.engine.schedule.backend import ALL, Backend
-from csaw.engine.schedule.batch_loop import Arrays, Drawn, FinishedBatch
+from csaw.engine.schedule.batch_loop import Drawn, FinishedBatch
 from csaw.engine.schedule.device_threads import DeviceThreads, failure
 from csaw.engine.schedule.targets import batches_of
 from csaw.engine.sources.sources import Sources

@@ -1,9 +1,8 @@
 """A graph whose weights are the static factors of a bias, computed while they are read: plan/factors.py says which."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -120,7 +119,7 @@ class Factored(View):
             raise StoreError(f"{self.path}: no file has the factors of a bias; read them with read_edges; {AGAIN}")
         return self.store.opened(number, name)
 
-    def read_ahead(self, number: int, names: Any, first: int = 0, count: int | None = None) -> None:
+    def read_ahead(self, number: int, names: Collection[str], first: int = 0, count: int | None = None) -> None:
         wanted = {WEIGHT.array: self.reads_weights}
         self.store.read_ahead(number, [name for name in names if wanted.get(name, True)], first, count)
 
@@ -129,5 +128,7 @@ def _attributes(store: GraphStore, factors: Factors) -> Attributes:
     """The attributes of the graph, with weights and their bytes."""
     more = 0 if store.weighted else WEIGHT.dtype.itemsize
     rows = [[p.first_vertex, p.last_vertex, p.first_edge, p.edges, p.nbytes + more * p.edges] for p in store.partitions]
-    kept = {name: value for name, value in store.attributes.items() if name != WEIGHT_RANGE}
-    return kept | {"weighted": True, "partitions": rows, "factor": [factors.text, list(hooks.params(factors.static))]}
+    said = store.attributes.copy()
+    said.pop(WEIGHT_RANGE, None)
+    said.update({"weighted": True, "partitions": rows, "factor": [factors.text, list(hooks.params(factors.static))]})
+    return said

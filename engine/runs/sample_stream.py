@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from threading import Lock
-from typing import NoReturn, Self, overload
+from typing import TYPE_CHECKING, NoReturn, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,6 +36,9 @@ from csaw.partition.base.notebook import html_facts, line
 from csaw.partition.base.plain_data import OptionValue
 from csaw.partition.base.python_names import reading
 from csaw.partition.errors import ClosedError, OptionError
+
+if TYPE_CHECKING:
+    import cupy
 
 # The instances that each of several processes draws.
 
@@ -148,7 +151,7 @@ class DeviceIdentifiers:
         out[array == array.dtype.type(all_ones(array.dtype))] = fill
         return out
 
-    def _on_device_of(self, array: Array, table: np.ndarray) -> Array:
+    def _on_device_of(self, array: "cupy.ndarray", table: np.ndarray) -> "cupy.ndarray":
         """The table of original ids on the GPU that holds ``array``."""
         device = array.device.id
         if device not in self.tables:

@@ -11,6 +11,7 @@ import numpy as np
 from csaw.engine.api import registry
 from csaw.engine.api.algorithm import Traversal, Walk
 from csaw.engine.api.declarations import STARTS
+from csaw.engine.api.recorded import Request as Recorded
 from csaw.engine.api.recorded import built, named, parameters
 from csaw.engine.api.registry import Algo
 from csaw.engine.api.starts import SourceKind
@@ -31,7 +32,7 @@ from csaw.engine.sources.given_columns import IDS
 from csaw.engine.sources.given_sources import LABELS, TIMES, InStore
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.arrays import replace
-from csaw.partition.arrays.files import bytes_of
+from csaw.partition.arrays.files import SAMPLES, bytes_of
 from csaw.partition.arrays.nodes import About, group_node, write_array
 from csaw.partition.arrays.opened_again import opened_again
 from csaw.partition.base import arguments
@@ -96,7 +97,7 @@ def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> Rec
         manifest=manifest(job),
     ) | {VIRTUAL: {"sources": _sources_of(job)}}
     try:
-        with replace.Draft(path, replace.SAMPLES, overwrite=overwrite) as draft:
+        with replace.Draft(path, SAMPLES, overwrite=overwrite) as draft:
             _write(draft.folder, said, _given(job) if said[VIRTUAL]["sources"] is None else {})
             draft.publish()
     except OSError as error:
@@ -241,16 +242,16 @@ def _job_of(
     built(path, request, algo)  # so that an error names the store
     name = named(path, request, algo)
     store = _graph_of(path, graph or wanted.get("graph", {}).get("path"), request)
-    given = {one: request[one] for one in ASKED if request.get(one) is not None}
+    given = {one: request.get(one) for one in ASKED if request.get(one) is not None}
     given |= parameters(path, request, name) | _given_again(path, attributes[VIRTUAL], checksums, store) | options
     job = _prepared(store, name, request, given)
     if files.plain(job.plan.request.as_dict()) != request:
-        job = _prepared(store, name, request, given | {one: request[one] for one in METHODS})
+        job = _prepared(store, name, request, given | {one: request.get(one) for one in METHODS})
     found = files.plain(job.plan.request.as_dict())
-    if other := [one for one in request if found.get(one) != request[one]]:
+    if other := [one for one in request if found.get(one) != request.get(one)]:
         raise StoreError(
             f"{path} is virtual, and its {other[0]} cannot be had again: expected "
-            f"{quoted(request[other[0]])}, found {quoted(found.get(other[0]))}; sample again"
+            f"{quoted(request.get(other[0]))}, found {quoted(found.get(other[0]))}; sample again"
         )
     return job
 
@@ -268,15 +269,15 @@ def _check_said(path: Path, attributes: Record, job: Job) -> None:
             )
 
 
-def _request_of(path: Path, said: Record) -> Record:
-    request: Record = said.get("request", {})
+def _request_of(path: Path, said: Record) -> Recorded:
+    request: Recorded = said.get("request", {})
     needed = [one.name for one in fields(Request) if one.default is MISSING and one.default_factory is MISSING]
     if lacking := [name for name in needed if name not in request]:
         raise StoreError(f"{path}/zarr.json: expected a request with {lacking[0]}, found none; sample again")
     return request
 
 
-def _graph_of(path: Path, where: object, request: Record) -> GraphStore:
+def _graph_of(path: Path, where: object, request: Recorded) -> GraphStore:
     """The graph that a virtual sample is drawn from, which is at ``where``."""
     if not isinstance(where, str | Path):
         raise StoreError(f"{path} is virtual, and does not say where its graph is; name it with --graph")
@@ -314,7 +315,7 @@ def _given_again(path: Path, held: object, checksums: dict[str, str], store: Gra
     return {} if by_itself else {"sources": asked}
 
 
-def _prepared(store: GraphStore, name: str, request: Record, given: Values) -> Job:
+def _prepared(store: GraphStore, name: str, request: Recorded, given: Values) -> Job:
     """The job of a request, whose algorithm is called as the request calls it."""
     job = prepare(store, name, **given)
     asked = with_other(job.plan.request, algorithm=request["algorithm"])

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -21,6 +22,9 @@ from csaw.partition.arrays.replace import require_not_aside
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import ChangedError, StoreError
 from csaw.partition.graph.store import GraphStore
+
+if TYPE_CHECKING:
+    from csaw.engine.api.recorded import Request
 
 # The format of sample stores: Zarr groups whose arrays the classes of `layouts/` declare.
 #
@@ -79,6 +83,35 @@ MANIFEST: dict[str, dict[str, tuple[type, ...]]] = {
     },
 }
 """The types of what a manifest says; integers are from 0 to 2^64 - 1."""
+
+
+class SampledGraph(TypedDict, total=False):
+    """What a manifest says of the graph that was sampled; one in memory has no path."""
+
+    path: str
+    fingerprint: str
+    vertices: int
+    edges: int
+    id_kind: str
+    time_units: str
+    directed: bool
+
+
+class Manifest(TypedDict, total=False):
+    """How a sample was drawn.
+
+    ``draws``: the version of the random numbers. ``visited``: which vertices an instance of subgraphs visits.
+    ``source``: of an algorithm that was given as a class.
+    """
+
+    version: str
+    draws: int
+    request: "Request"
+    graph: SampledGraph
+    visited: str
+    source: str
+
+
 OWN = "sha256_of_these"
 FILE = re.compile(r"(\w+/)?(zarr\.json|c(\.\d+)+)")
 NAMES = {"vertex_ids": "uint8", "vertex_id_offsets": "int64"}
@@ -91,8 +124,7 @@ def attributes_of(path: Path) -> Record:
     """
     require_not_aside(path)
     _check_there(path)
-    found = files.read_json(path / "zarr.json", "remove the folder and sample again")
-    attributes = found.get("attributes") if isinstance(found, dict) else None
+    attributes = files.read_record(path / "zarr.json", "remove the folder and sample again").get("attributes")
     attributes = attributes if isinstance(attributes, dict) else {}
     if attributes.get("csaw_kind") != KIND:
         raise StoreError(
@@ -153,7 +185,7 @@ def checksums_of(path: Path) -> dict[str, str]:
     ChangedError where the file that has them has changed.
     """
     where = path / "checksums" / "zarr.json"
-    found = files.read_json(where)
+    found = files.read_record(where)
     try:
         attributes = found["attributes"]
         checksums: dict[str, str] = attributes["sha256"]
@@ -238,7 +270,7 @@ def require_intact(path: Path) -> None:
 
 def array_of(where: Path) -> tuple[tuple[int, ...], np.dtype, tuple[int, ...]]:
     """Shape, element type and chunk shape of the array whose zarr.json is ``where``."""
-    found = files.read_json(where)
+    found = files.read_record(where)
     try:
         shape, kind = found["shape"], found["data_type"]
         chunk = found["chunk_grid"]["configuration"]["chunk_shape"]

@@ -126,7 +126,7 @@ def describe(samples: Samples, path: str | Path, full: bool = False) -> Record:
         "path": str(path),
         "layout": samples.layout,
         **({"kept": "a request; it is drawn when it is read"} if samples.is_virtual else {}),
-        **{name: request[name] for name in REQUEST if name in request},
+        **{name: request.get(name) for name in REQUEST if name in request},
         "graph": samples.manifest.get("graph", {}),
         **{name: samples.manifest[name] for name in ("source",) if name in samples.manifest},
         "instances": samples.instances,
@@ -145,7 +145,7 @@ def identified(path: Path) -> Record:
     for place in (path, partial, path):  # another process may give it its name at this moment
         if (place / "zarr.json").exists():
             break
-    said = files.read_json(place / "zarr.json")["attributes"]
+    said = files.read_record(place / "zarr.json")["attributes"]
     request, graph = said["manifest"]["request"], said["manifest"]["graph"]
     return {
         "out": str(path),

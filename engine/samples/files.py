@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 
@@ -96,7 +96,7 @@ def write_json(path: Path, value: object) -> None:
     sync_folder(path.parent)
 
 
-def read_json(path: Path, way_out: str = AGAIN) -> Any:
+def read_json(path: Path, way_out: str = AGAIN) -> object:
     """The value in a JSON file; StoreError, which ends with ``way_out``, where it cannot be read."""
     try:
         return json.loads(read_regular(path))
@@ -104,6 +104,12 @@ def read_json(path: Path, way_out: str = AGAIN) -> Any:
         raise StoreError(f"{path} cannot be read: {error.strerror}; ask its owner for the right to") from error
     except (OSError, ValueError, RecursionError) as error:
         raise StoreError(f"{path} cannot be read: {error}; {way_out}") from error
+
+
+def read_record(path: Path, way_out: str = AGAIN) -> Record:
+    """The object in a JSON file; an empty one where the file holds anything else. StoreError as of ``read_json``."""
+    found = read_json(path, way_out)
+    return found if isinstance(found, dict) else {}
 
 
 def write_marker(path: Path, value: Record) -> None:
@@ -145,9 +151,12 @@ def digest(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
-def plain(value: object) -> Any:
+def plain(value: Record) -> Record:
     """``value`` as JSON would give it back: tuples as lists, NumPy numbers as Python numbers."""
-    return json.loads(json.dumps(value, default=lambda one: one.tolist() if hasattr(one, "tolist") else str(one)))
+    said: Record = json.loads(
+        json.dumps(value, default=lambda one: one.tolist() if hasattr(one, "tolist") else str(one))
+    )
+    return said
 
 
 def sha256(path: Path, most: int | None = LARGEST_JSON) -> str:

@@ -1,9 +1,8 @@
 """Dense ids as bits: what stands for nothing, and unsigned numbers for kernels."""
 
-from typing import Any
+from typing import overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from csaw.partition.base.read_only import thawed
 
@@ -13,7 +12,15 @@ def all_ones(dense: np.dtype) -> int:
     return int(np.array(-1).astype(dense)[()])
 
 
-def bits(ids: ArrayLike, dtype: np.dtype | None = None) -> Any:
+@overload
+def bits(ids: int | np.integer, dtype: np.dtype | None = None) -> np.unsignedinteger: ...
+
+
+@overload
+def bits(ids: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray: ...
+
+
+def bits(ids: int | np.integer | np.ndarray, dtype: np.dtype | None = None) -> np.unsignedinteger | np.ndarray:
     """Ids, or one id, as unsigned numbers of the same bits: kernels are compiled for two element types then, not for
     four.
     """

@@ -10,6 +10,7 @@ and Thompson's estimates, too.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,10 +20,12 @@ from csaw.engine.samples.edges import dense_ids, edge_numbers, obstacle
 from csaw.engine.samples.opened import OpenedSamples
 from csaw.engine.sources.sources import SourcesDigest
 from csaw.partition.base import arguments
-from csaw.partition.base.plain_data import Record
 from csaw.partition.base.python_names import reading
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.store import GraphStore
+
+if TYPE_CHECKING:
+    from csaw.engine.api.recorded import Request
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ def inclusion(samples: OpenedSamples, graph: GraphStore, *, exact: bool = False)
     return Inclusion(graph.read_indptr(), vertices / samples.instances, edges / samples.instances)
 
 
-def _exact(request: Record, graph: GraphStore) -> Inclusion:
+def _exact(request: "Request", graph: GraphStore) -> Inclusion:
     """Chances that m independent draws give a vertex, or both ends of an edge, from those of a single draw."""
     algorithm, parameters = request["algorithm"], request["parameters"]
     held = graph.load()

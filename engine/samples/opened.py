@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from csaw.engine.samples.array import Array
+from csaw.engine.samples.check import Manifest
 from csaw.engine.samples.identifiers import NOTHING, UNKNOWN, DenseNumbers, names_of
 from csaw.engine.samples.layouts import Arrays, Sizes, Stored
 from csaw.engine.samples.source import Source
@@ -33,7 +34,7 @@ class OpenedSamples:
         said = source.attributes
         self.source, self.first, self.algo = source, first, algo
         self.path, self.layout, self.instances = source.path, source.layout, source.instances
-        self.manifest: Record = said["manifest"]
+        self.manifest: Manifest = said["manifest"]
         self.group_size: int = said["group_size"]
         self.ids: str = said["ids"]
         self.fill: int = said["fill"]

@@ -158,7 +158,7 @@ def _differs(place: Path, wanted: Wanted) -> bool:
 
 def attributes_of(place: Path) -> Record:
     """The attributes of a store, finished or not."""
-    return _dictionary(files.read_json(place / "zarr.json"), "attributes")
+    return _dictionary(files.read_record(place / "zarr.json"), "attributes")
 
 
 def require_equal(place: Path, wanted: Wanted, start_again: str = START_AGAIN) -> None:
@@ -166,7 +166,7 @@ def require_equal(place: Path, wanted: Wanted, start_again: str = START_AGAIN) -
 
     ``start_again``: how this run can begin anew.
     """
-    found = files.read_json(place / "zarr.json")["attributes"]
+    found = files.read_record(place / "zarr.json")["attributes"]
     expected = wanted(found)
     manifest = _dictionary(found, "manifest")
     request, read = (_dictionary(manifest, part) for part in ("request", "graph"))

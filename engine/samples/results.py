@@ -22,8 +22,7 @@ def results_of(path: Path) -> Record:
     where = path / RESULTS
     if not where.exists():
         return {}
-    found = files.read_json(where)
-    results = found.get("attributes") if isinstance(found, dict) else None
+    results = files.read_record(where).get("attributes")
     if not (isinstance(results, dict) and results):
         files.refuse(where, "results", "something else")
     if (said := files.unchanged(results, unsigned=True)) is None:  # early versions wrote no checksum

@@ -5,12 +5,25 @@ This pays where few instances need a partition and loading it would take longer.
 
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
+from csaw.engine.plan.contracts import Array, Store
 
-class SingleRows:
+
+class Readable(Protocol):
+    """A streamed graph whose single rows can be read."""
+
+    store: Store
+
+    def can_read(self, vertices: Array) -> Array: ...
+
+
+Held = TypeVar("Held", bound=Readable)
+
+
+class SingleRows(Generic[Held]):
     """Rows of ``graph`` that are in memory beside its loaded partitions.
 
     Each backend has its own ``sizes``, ``bring`` and ``forget``.
@@ -18,7 +31,9 @@ class SingleRows:
 
     most = sys.maxsize  # rows
 
-    def __init__(self, graph: Any) -> None:
+    graph: Held
+
+    def __init__(self, graph: Held) -> None:
         from csaw.partition.arrays.spans import SpanReader  # brings Numba, which a plan does without
 
         self.graph = graph
@@ -105,4 +120,4 @@ class SingleRows:
 
     def close(self) -> None:
         self.reader.close()
-        self.graph = None  # it refers to these rows; without the circle, its memory is freed at once
+        vars(self).pop("graph", None)  # it refers to these rows; without the circle, its memory is freed at once

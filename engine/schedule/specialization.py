@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from csaw.engine.api import hooks
-from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.algorithm import Algorithm, MiniBatches, Traversal, Walk
+from csaw.engine.api.bases import InTime, TemporalWalk
 from csaw.engine.api.hook_errors import is_own
 from csaw.engine.api.hook_scope import INLINED
-from csaw.engine.api.rules import MiniBatch, SourceEdges, Steps
+from csaw.engine.api.rules import MiniBatch, SourceEdges
 from csaw.engine.api.starts import BIASES
 from csaw.engine.api.termination import is_unlimited
 from csaw.engine.plan.contracts import Array, Store
@@ -81,39 +82,43 @@ def _columns(columns: Sequence[EdgeColumn]) -> dict[str, int]:
 
 def time_constants(walk: Walk, columns: Sequence[EdgeColumn]) -> dict[str, int]:
     """The constants of a walk, of which all are 0 where it is none in time."""
-    a: Any = walk
     if not walk.timed:
         return OFF
-    found = {"TIMED": 1, "HAS_START": int(a.start_time is not None), "BACKWARD": int(a.backward)} | _columns(columns)
+    assert isinstance(walk, TemporalWalk)
+    found = {"TIMED": 1, "HAS_START": int(walk.start_time is not None), "BACKWARD": int(walk.backward)}
+    found |= _columns(columns)
     if walk.by_time:
+        from csaw.engine.algorithms.temporal import Temporal
+
+        assert isinstance(walk, Temporal)
         found |= {
             "BY_TIME": 1,
-            "HAS_WINDOW": int(a.time_window is not None),
-            "HAS_LAST": int(a.last_time is not None),
-            "STRICT": int(a.time_order == "strict"),
-            "TIME_BIAS": BIASES.index(a.time_bias),
-            "FAR": int(a.prefer == "far"),
-            "PER_TIME": int(a.per == "time"),
-            "FROM_EDGES": int(a.start == "edge"),
-            "FROM_TIMES": int(a.starts_by_time),
+            "HAS_WINDOW": int(walk.time_window is not None),
+            "HAS_LAST": int(walk.last_time is not None),
+            "STRICT": int(walk.time_order == "strict"),
+            "TIME_BIAS": BIASES.index(walk.time_bias),
+            "FAR": int(walk.prefer == "far"),
+            "PER_TIME": int(walk.per == "time"),
+            "FROM_EDGES": int(walk.start == "edge"),
+            "FROM_TIMES": int(walk.starts_by_time),
         }
     return OFF | found
 
 
 def neighbor_constants(traversal: Traversal, columns: Sequence[EdgeColumn]) -> dict[str, int]:
     """The constants of a traversal in time: edges are taken back in time, from a time that each vertex knows."""
-    a: Any = traversal
-    if a.time_strategy is None:
+    if traversal.time_strategy is None:
         return OFF
+    assert isinstance(traversal, InTime)
     return (
         OFF
         | {
             "BY_TIME": 1,
             "BACKWARD": 1,
             "HAS_START": 1,
-            "HAS_WINDOW": int(a.time_window is not None),
-            "STRICT": int(a.time_order == "strict"),
-            "LATEST": int(a.time_strategy == "last"),
+            "HAS_WINDOW": int(traversal.time_window is not None),
+            "STRICT": int(traversal.time_order == "strict"),
+            "LATEST": int(traversal.time_strategy == "last"),
         }
         | _columns(columns)
     )
@@ -149,7 +154,7 @@ WEIGHT = hooks.Hook(
     frozenset({"weight"}),
 )
 """The bias of algorithms that draw by weight alone."""
-Constants: TypeAlias = dict[str, Any]
+Constants: TypeAlias = dict[str, int | str]
 """Numbers and truths that kernels are specialised on, by name."""
 
 
@@ -158,7 +163,7 @@ class Specialization:
 
     def __init__(self, plan: Plan, store: Store, algorithm: Algorithm) -> None:
         self.plan, self.store, self.seed, self.rule = plan, store, plan.request.seed, algorithm.rule
-        self.algorithm: Any = algorithm  # Any: its options are attributes, and its class may be a user's own
+        self.algorithm = algorithm
         self.needs = plan.needs
         self.select, self.weighted = plan.select, plan.needs.weighted
         self.streamed = plan.residency.streams
@@ -166,6 +171,22 @@ class Specialization:
         with hooks.TREES:
             self.bias = hooks.edge_bias(algorithm, self.weighted, self.needs.edge_columns)
             self.others = hooks.others(algorithm, self.weighted, self.needs.edge_columns)
+
+    @property
+    def traversal(self) -> Traversal:
+        """The algorithm of a run that is not of walks."""
+        assert isinstance(self.algorithm, Traversal)
+        return self.algorithm
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether each seed of a mini-batch has nodes of its own."""
+        return isinstance(self.algorithm, MiniBatches) and self.algorithm.disjoint
+
+    @property
+    def against_previous(self) -> bool:
+        """Whether neighbors in time are compared with the edge before them, rather than with their source."""
+        return isinstance(self.algorithm, InTime) and self.algorithm.against_previous
 
     def hooks(self) -> list[hooks.Hook]:
         """The algorithm's own functions, to be compiled into the kernels."""
@@ -216,14 +237,16 @@ class Specialization:
             "SELECT": self.select.value,
             "COLLISION": self.plan.collision.value,
         }
-        if isinstance(rule, Steps):
+        if isinstance(a, Walk):
             constants |= {
                 "EXTREME": self.needs.may_be_hopeless,
                 "CHECKED": self.checks_vertices,
                 "READS_PATH": self.needs.reads_path,
                 "ASKS_BACK": self.needs.asks_back,
-            } | time_constants(a, self.needs.edge_columns)
+            }
+            constants |= time_constants(a, self.needs.edge_columns)
         else:
+            assert isinstance(a, Traversal)
             each_edge_once = rule.each_edge_once and undirected
             constants |= {
                 "REPLACE": rule.replace,
@@ -234,5 +257,6 @@ class Specialization:
                 "COLLECTIVE": rule.together or rule.unique,
                 "DETECT": self.plan.detect,
                 "KEYED": (rule.together or rule.unique) and self.select is Method.KEYS,
-            } | neighbor_constants(a, self.needs.edge_columns)
+            }
+            constants |= neighbor_constants(a, self.needs.edge_columns)
         return constants

@@ -151,7 +151,7 @@ def write_unit(unit: list[int], drawn: list[FinishedBatch], writer: GroupWriter,
     _all_done(writes)
 
 
-def _all_done(writes: list[Future]) -> None:
+def _all_done(writes: list[Future[None]]) -> None:
     """Wait for all writes, even when one fails: another thread must not write a group that is still being written."""
     wait(writes)
     for one in writes:
@@ -313,7 +313,7 @@ def draw_and_write(batches: Batches, units: Units, threads: ThreadPoolExecutor) 
     before are written.
     """
     with ThreadPoolExecutor(2, initializer=stand_aside) as writing:
-        before: Future | None = None
+        before: Future[None] | None = None
         while (unit := units.next(batches.pace.groups(units.writer.group_size))) is not None:
             drawn = _draw(batches, units, unit, before)
             if drawn is None:
@@ -326,7 +326,7 @@ def draw_and_write(batches: Batches, units: Units, threads: ThreadPoolExecutor) 
             before.result()
 
 
-def _draw(batches: Batches, units: Units, unit: list[int], before: Future | None) -> list[FinishedBatch] | None:
+def _draw(batches: Batches, units: Units, unit: list[int], before: Future[None] | None) -> list[FinishedBatch] | None:
     """Draw the batches of a unit, while the unit ``before`` is written.
 
     Where either fails, the unit is given back for other workers. None where memory has room for fewer groups.
@@ -343,7 +343,9 @@ def _draw(batches: Batches, units: Units, unit: list[int], before: Future | None
     return drawn
 
 
-def _fitting(batches: Batches, units: Units, unit: list[int], before: Future | None) -> list[FinishedBatch] | None:
+def _fitting(
+    batches: Batches, units: Units, unit: list[int], before: Future[None] | None
+) -> list[FinishedBatch] | None:
     """The batches of a unit.
 
     Where they do not fit beside others: once the unit ``before`` is written, then one group at a time, then in smaller

@@ -3,15 +3,18 @@
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from csaw.engine.api.algorithm import NO_COLUMNS, VertexColumns
 from csaw.partition import GraphStore
-from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import quoted, shown
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.given_arrays import array_of
+
+if TYPE_CHECKING:
+    from csaw.engine.api.recorded import Request
 
 FLAG = "--columns"
 IDS = "ids"  # the name of the array that says which vertex each entry of the others belongs to
@@ -42,7 +45,7 @@ def read_columns(given: object, store: GraphStore, flag: str = FLAG) -> VertexCo
     return VertexColumns(names, table)
 
 
-def recalled(request: Record, given: object, store: GraphStore, of: object) -> VertexColumns:
+def recalled(request: "Request", given: object, store: GraphStore, of: object) -> VertexColumns:
     """The columns of a stored ``request``, given again.
 
     OptionError, with the names, where some are missing or others than those that the sample ``of`` was drawn with.

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -116,7 +116,7 @@ def source_times(algorithm: Algorithm, listed: np.ndarray | None) -> SourceTimes
 # Lists of sources, as a user gives them.
 
 Number = TypeVar("Number", int, float)
-LABELS = "y"
+LABELS: Final = "y"
 """The labels of seeds, as PyTorch Geometric calls them: in a mapping of sources, and among the
 arrays of mini-batches.
 """
@@ -184,7 +184,7 @@ def read_sources(given: object, store: GraphStore, *, are_seeds: bool, times: As
     return Listed(_from_array(given, store))
 
 
-def _from_mapping(given: Mapping, store: GraphStore, are_seeds: bool, asked: Asked) -> Listed:
+def _from_mapping(given: Mapping[str, object], store: GraphStore, are_seeds: bool, asked: Asked) -> Listed:
     timed = asked is Asked.EACH
     needed = {IDS, TIMES} if timed else {IDS, LABELS} if are_seeds else set()
     if not needed or not needed <= set(given) <= needed | ({LABELS} if are_seeds else set()):

@@ -10,7 +10,7 @@ from copy import copy
 from dataclasses import dataclass
 from math import gcd
 from types import ModuleType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -308,7 +308,7 @@ class Sources:
             )
         return distinct_below(np.uint64(self.seed), np.uint64(LISTED), SOURCE_SLOT, self.vertices, wanted)
 
-    def take(self, first: int, last: int, flat: bool, xp: ModuleType = np) -> Any:
+    def take(self, first: int, last: int, flat: bool, xp: ModuleType = np) -> np.ndarray:
         """int64: dense source ids of n instances first .. last - 1, [n] if ``flat``, else [n, frontier size].
 
         ``xp``: whose array it is where vertices follow each other and are many: a GPU counts faster than it is sent
@@ -372,7 +372,7 @@ class Sources:
         """
         return self.order.probabilities(first, last) if isinstance(self.order, DrawnSeeds) else None
 
-    def _frontiers(self, first: int, last: int, xp: ModuleType = np) -> Any:
+    def _frontiers(self, first: int, last: int, xp: ModuleType = np) -> np.ndarray:
         """int64 [last - first, frontier size]: dense source ids, or numbers of clusters, of instances first .. last -
         1.
         """
@@ -403,7 +403,7 @@ class Sources:
         m = self.frontier_size
         return (np.arange(first, last, dtype=np.int64)[:, None] * m + np.arange(m)) % self._count
 
-    def _in_turn(self, first: int, size: int, xp: ModuleType) -> Any:
+    def _in_turn(self, first: int, size: int, xp: ModuleType) -> np.ndarray:
         """int64 [size]: sources one after the other, in runs of the list, which begins again at its end."""
         count = self._count
         if self.listed is None and size >= MANY and xp is not np:

@@ -9,7 +9,8 @@ from csaw.engine.api.registry import Algo
 from csaw.engine.samples.describe import describe, histogram
 from csaw.engine.stores import open_samples
 from csaw.partition import GraphStore, open_graph
-from csaw.partition.arrays.replace import GRAPH, SAMPLES, standing
+from csaw.partition.arrays.files import GRAPH, SAMPLES
+from csaw.partition.arrays.replace import standing
 from csaw.partition.base.plain_data import Record
 from csaw.partition.graph.store import describe as describe_graph
 

@@ -3,7 +3,7 @@
 import io
 import os
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from csaw.datasets.resolve import is_graph_argument, resolve
 from csaw.engine.api.registry import Algo
@@ -16,6 +16,7 @@ from csaw.partition import GraphStore, open_graph
 from csaw.partition.base import arguments
 from csaw.partition.base.arguments import flag, maybe
 from csaw.partition.base.parallel import processors
+from csaw.partition.base.plain_data import Record
 from csaw.partition.base.python_names import in_python
 from csaw.partition.errors import OptionError
 
@@ -63,7 +64,7 @@ def export(
     update: Update = lambda done: None,
     algo: Algo | None = None,
     directed: bool | None = None,
-) -> dict[str, Any]:
+) -> Record:
     """Write a sample or a graph as a file of another format.
 
     The file is written whole or not at all; vertices have their original ids where the format has ids. A sample as

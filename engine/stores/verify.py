@@ -3,12 +3,12 @@
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from csaw.engine.api.registry import Algo
 from csaw.engine.samples import Samples
 from csaw.engine.stores import open_samples
-from csaw.engine.verify import BUDGET, Check, Report, judge
+from csaw.engine.verify import BUDGET, Report, judge
+from csaw.engine.verify.checks import Check
 from csaw.engine.verify.targets import BaseInstances, Redrawing
 from csaw.partition.base.parallel import interruptible
 from csaw.partition.errors import ChangedError
@@ -20,7 +20,7 @@ def verify(
     graph: str | Path | GraphStore | None = None,
     *,
     budget: int = BUDGET,
-    columns: Any = None,
+    columns: object = None,
     algo: Algo | None = None,
 ) -> Report:
     """Check a sample store against its graph and the law of its algorithm.

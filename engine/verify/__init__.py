@@ -7,7 +7,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from csaw.engine.api import recorded
 from csaw.engine.api.algorithm import Traversal, Walk
@@ -24,6 +23,7 @@ from csaw.engine.verify.targets import Redrawing
 from csaw.partition import Graph, open_graph
 from csaw.partition.base.notebook import html_rows, text_rows
 from csaw.partition.base.parallel import heeding, interruptible, processors
+from csaw.partition.base.plain_data import Record
 from csaw.partition.base.stages import course, stage, unseen
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.check import fingerprint_of
@@ -84,7 +84,7 @@ class Report:
         p = ["" if check.p_value is None else f"{check.p_value:.3g}" for check in self.checks]
         return [(one.status, one.name, value, one.details) for one, value in zip(self.checks, p, strict=True)]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Record:
         """Return all checks as plain data, which ``--json`` prints."""
         checks = [asdict(check) | {"status": check.status} for check in self.checks]
         return asdict(self) | {"checks": checks, "counts": self.counts, "ok": self.ok}
@@ -96,7 +96,7 @@ def judge(
     redrawing: Redrawing,
     *,
     budget: int = BUDGET,
-    columns: Any = None,
+    columns: object = None,
     algo: Algo | None = None,
 ) -> Report:
     """Check the samples of a store against their graph and the law of their algorithm.
@@ -198,8 +198,8 @@ def _of_graph(
         del checks.made[place:]
     details = f"fingerprint {found}" + ("" if same else f", the sample's is {wanted}")
     said, facts = samples.manifest.get("graph", {}), graph_facts(store)
-    if others := [name for name in said if same and name != "path" and facts.get(name) != said[name]]:
-        details += "".join(f"; {name} is {facts.get(name)}, the sample says {said[name]}" for name in others)
+    if others := [name for name in said if same and name != "path" and facts.get(name) != said.get(name)]:
+        details += "".join(f"; {name} is {facts.get(name)}, the sample says {said.get(name)}" for name in others)
     checks.made.insert(place, Check("graph", same and not others, None, details))
 
 
@@ -240,7 +240,7 @@ def _contents(
     checks: Checks,
     *,
     budget: int,
-    columns: Any,
+    columns: object,
     algo: Algo | None,
 ) -> None:
     from csaw.engine.verify.batches import verify_batches

@@ -23,7 +23,7 @@ sources: see induced.py.
 from collections.abc import Iterator
 from itertools import accumulate
 from operator import mul
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -165,7 +165,7 @@ class Asked:
 
     def _rounds(self) -> int:
         """How often all sources are taken."""
-        a: Any = self.algorithm
+        a = self.algorithm
         return int(a.epochs if isinstance(a, MiniBatches) else getattr(a, "num_walks", 1))
 
     def _instances_of_a_round(self) -> int | None:
@@ -265,7 +265,7 @@ def most_met(algorithm: Algorithm, sources: int | None) -> float:
     if sources is None:
         return NO_BOUND
     if algorithm.clocks:
-        return sources + int(cast(Any, algorithm).walk_length)
+        return NO_BOUND if algorithm.walk_length is None else sources + algorithm.walk_length
     if algorithm.collective:
         return sources + sum(sizes)
     if algorithm.pool_size is not None:

@@ -2,12 +2,10 @@
 and the law of every choice.
 """
 
-from typing import Any
-
 import numpy as np
 
 from csaw.engine.api.algorithm import NONE, MiniBatches
-from csaw.engine.api.law import edge_biases, of_largest
+from csaw.engine.api.law import Place, edge_biases, of_largest
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.samples.layouts.layout import SEED_TIME, TIME
 from csaw.engine.sources.given_sources import CHANCES, LABELS
@@ -230,9 +228,9 @@ class ParallelEdges:
 
         def law(one: int) -> dict[int, float]:
             v, *others = known[one, :-1].tolist()
-            named: dict[str, Any] = dict(zip(subject.columns[1:], others, strict=True))
+            place = Place(**dict(zip(subject.columns[1:], others, strict=True)))
             row, first, last = (int(at) for at in (subject.view.indptr[v], begin[one], end[one]))
-            biases = edge_biases(subject.view, subject.algorithm, v, **named)[first - row : last - row]
+            biases = edge_biases(subject.view, subject.algorithm, v, *place)[first - row : last - row]
             if not any(bias > 0.0 for _, bias in biases):
                 return {NONE: 1.0}
             shares = [share for _, share in of_largest(biases)]

@@ -314,9 +314,9 @@ def verify_without_law(samples: Samples, store: GraphStore, graph: Graph, checks
             int((dense(array) == UNKNOWN).sum()) for name, array in arrays.items() if kind_of(name) == VERTEX
         )
         edges = samples.layout.edges(arrays, samples.fill)
-        ends = [np.ascontiguousarray(dense(edges[name])) for name in ("src", "dst")]
-        copies = np.empty(ends[0].size, np.int64)
-        multiplicity(graph.indptr, graph.indices, *ends, copies)
+        src, dst = (np.ascontiguousarray(dense(edges[name])) for name in ("src", "dst"))
+        copies = np.empty(src.size, np.int64)
+        multiplicity(graph.indptr, graph.indices, src, dst, copies)
         missing, drawn = missing + int((copies == 0).sum()), drawn + copies.size
     checks.count("vertices", strange, "entries that are no vertices of the graph")
     if samples.has_walks and missing:

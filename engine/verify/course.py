@@ -1,11 +1,10 @@
 """The course of a verification: what is checked, one after the other, and how far that is."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from csaw.engine.samples import Samples
 from csaw.engine.samples.layouts import Arrays
-from csaw.partition.base.parallel import Crew, go_on, processors
+from csaw.partition.base.parallel import Crew, Result, go_on, processors
 from csaw.partition.base.stages import stage
 
 FILES, GRAPH, VERTICES, JOINED = "files", "graph", "vertices", "joined instances"
@@ -43,7 +42,7 @@ def passed(
 # number of threads.
 
 
-def in_order(work: Callable[..., Any], pieces: Iterable[tuple]) -> Iterator[Any]:
+def in_order(work: Callable[..., Result], pieces: Iterable[tuple[object, ...]]) -> Iterator[Result]:
     """Yield ``work(*piece)`` of each piece, on all processors.
 
     Kernels, reads and hashes release the interpreter meanwhile.

@@ -13,13 +13,13 @@ from functools import lru_cache
 from itertools import accumulate, count
 from math import frexp, ldexp
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import NONE
-from csaw.engine.api.law import edge_biases, plain_hook
+from csaw.engine.api.law import Place, edge_biases, plain_hook
 from csaw.engine.api.option import LARGEST
 from csaw.engine.api.starts import sources_each
 from csaw.engine.draws.addresses import FRONTIER_DRAWS
@@ -154,7 +154,7 @@ class FrontierPools:
 
     def _bias(self, v: int, prev: int, source: int, depth: int, instance: int) -> float:
         view = self.subject.view
-        at: Any = SimpleNamespace(
+        at = SimpleNamespace(
             id=v, src=v, prev=prev, source=source, depth=depth, instance=instance, vertices=view.vertices
         )
         at.degree = at.src_degree = view.degree(v)
@@ -296,8 +296,8 @@ class Entries(Situations):
                 self.meetings.add(possible, picks)
 
     def _row(self, v: int, *others: int) -> Biases:
-        named: dict[str, Any] = dict(zip(self.subject.columns[1:], others, strict=True))
-        return [one for one in edge_biases(self.subject.view, self.algorithm, v, **named) if one[1] > 0.0]
+        place = Place(**dict(zip(self.subject.columns[1:], others, strict=True)))
+        return [one for one in edge_biases(self.subject.view, self.algorithm, v, *place) if one[1] > 0.0]
 
     def _weights_of(self, pools: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """The weights of the edges that labels of these pools stand for."""

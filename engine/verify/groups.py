@@ -1,13 +1,13 @@
 """Groups of sampled subgraphs in dense ids, with counts of their faults."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import MiniBatches
 from csaw.engine.api.hook_errors import users_code
+from csaw.engine.api.hook_language import Scope, function_in
 from csaw.engine.api.law import ENGINE, plain_text
 from csaw.engine.draws.addresses import UPDATE_DRAWS
 from csaw.engine.draws.random import below_wide, draw64, fraction, hook_word
@@ -162,12 +162,12 @@ def vertices_after(subject: Subject, group: Group) -> np.ndarray:
     return then
 
 
-def _plain_update(subject: Subject) -> Callable[..., Any]:
+def _plain_update(subject: Subject) -> Callable[..., int]:
     """The update as compiled code has it: the same text, with the graph's numbers as they are."""
     view, columns = subject.view, subject.algorithm.vertex_columns
     hook = hooks.others(subject.algorithm, subject.weighted)["update"]
     assert hook is not None
-    scope: dict[str, Any] = ENGINE | {
+    scope: Scope = ENGINE | {
         "inner": lambda **_: lambda function: function,
         "int64": int,
         "uint64": np.uint64,
@@ -181,4 +181,4 @@ def _plain_update(subject: Subject) -> Callable[..., Any]:
     }
     text = plain_text(f"import math\nimport numpy as np\n{hook.source}")
     exec(compile(text, "<update>", "exec"), scope)  # noqa: S102 - the user's own code, as with --algo FILE
-    return scope["update"]
+    return function_in(scope, "update")

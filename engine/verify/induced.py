@@ -2,14 +2,12 @@
 stored as drawn.
 """
 
-from typing import Any
-
 import numpy as np
 
 from csaw.engine.algorithms.multidimensional import Multidimensional
 from csaw.engine.api.algorithm import LARGEST, Algorithm, Traversal, Walk
 from csaw.engine.api.starts import SourceKind
-from csaw.engine.api.termination import may_end, stays_near
+from csaw.engine.api.termination import length_of, may_end, stays_near
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.groups import MOVED, Group, count, edges_left_out, groups, neighboring_ids, repeats
 from csaw.engine.verify.kernels import hops_from
@@ -88,10 +86,10 @@ class Met:
 
 def most_hops(algorithm: Algorithm) -> int:
     """How far from its sources an instance can be, in hops."""
-    a: Any = algorithm
-    if isinstance(algorithm, Walk) or a.clocks:
-        return LARGEST if a.walk_length is None else int(a.walk_length)
-    return LARGEST if a.is_unlimited else len(a.sizes())
+    if isinstance(algorithm, Traversal) and not algorithm.clocks:
+        return LARGEST if algorithm.is_unlimited else len(algorithm.sizes())
+    length = length_of(algorithm)
+    return LARGEST if length is None else length
 
 
 def least_edges(subject: Subject) -> tuple[int, int] | None:
@@ -121,9 +119,10 @@ def moves(subject: Subject) -> bool:
     """Whether an instance takes an edge for sure where one of its sources has one: a walker with a clock moves, or a
     frontier selects together.
     """
-    a: Any = subject.algorithm
+    a = subject.algorithm
     if isinstance(a, Walk) or not subject.all_possible:
         return False
+    assert isinstance(a, Traversal)
     if a.clocks:
         return a.walk_length != 0 and type(a).vertex_bias is Multidimensional.vertex_bias
     sizes = a.sizes()

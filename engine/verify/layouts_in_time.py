@@ -1,14 +1,12 @@
 """Checks of neighbors in time by layout: which vertices have selected, what they knew, and the edges of each."""
 
-from typing import Any
-
 import numpy as np
 
 from csaw.engine.samples.layouts.layout import SEED_TIME
 from csaw.engine.sources.sources import digest_of
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.course import passed
-from csaw.engine.verify.neighbors_in_time import InTime, Pools, SharedDraws, Together
+from csaw.engine.verify.neighbors_in_time import InTime, Pools, SharedDraws, Together, in_time
 from csaw.engine.verify.selections import Selections, hops_of, one_of
 
 Arrays = dict[str, np.ndarray]
@@ -110,7 +108,7 @@ def _subgraphs(subject: Subject, judged: InTime, arrays: Arrays, first: int) -> 
     have selected them; returns the number of instances that have another number of edges at a depth, and of edges out
     of order.
     """
-    algorithm: Any = subject.traversal
+    algorithm = subject.traversal
     instances, sizes = arrays["counts"].size, algorithm.sizes()
     local = np.repeat(np.arange(instances), arrays["counts"])
     src, dst = (subject.dense(arrays[name]) for name in ("src", "dst"))
@@ -134,6 +132,6 @@ def _subgraphs(subject: Subject, judged: InTime, arrays: Arrays, first: int) -> 
         size_of, depth_of = (np.full(vertex.size, value) for value in (size, level))
         of_vertices = (vertex, vertex[:, None], size_of, depth_of, owner + first, every)
         judged.add(Selections(*of_vertices, of_edge, dst[here], now, arrays["time"][here]))
-        now = arrays["time"][here] if algorithm.against_previous else now[of_edge]
+        now = arrays["time"][here] if in_time(subject).against_previous else now[of_edge]
         owner, vertex = owner[of_edge], dst[here]
     return strange + int((~fine).sum())

@@ -4,10 +4,11 @@ choice. Rows are sorted anew, and each rule is written from its definition, edge
 
 from collections.abc import Iterator
 from itertools import count
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from csaw.engine.api import bases
 from csaw.engine.api.option import LARGEST
 from csaw.engine.samples.layouts.layout import OF_COPIES, SEED_TIME, TIME
 from csaw.engine.verify.checks import Checks, Subject
@@ -19,10 +20,16 @@ from csaw.engine.verify.time_laws import Rule, TimeRows, may_follow, place_of
 from csaw.partition.base.compile import njit
 
 
-def rule_of(algorithm: Any) -> Rule:
+def rule_of(algorithm: bases.InTime) -> Rule:
     """Which edges may be selected beside a time."""
     window = algorithm.time_window
     return Rule(True, algorithm.time_order == "strict", window or 0, window is not None, 0, False, 0, True)
+
+
+def in_time(subject: Subject) -> bases.InTime:
+    """The algorithm of a sample whose vertices select in time."""
+    assert isinstance(subject.algorithm, bases.InTime)
+    return subject.algorithm
 
 
 class InTime(Neighbors):
@@ -41,7 +48,7 @@ class InTime(Neighbors):
 
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
-        a: Any = subject.traversal
+        a = in_time(subject)
         self.rows, self.rule, self.latest = TimeRows.of(subject.view), rule_of(a), a.time_strategy == "last"
 
     def expected(self, vertex: np.ndarray, now: np.ndarray, size: int | np.ndarray) -> np.ndarray:
@@ -60,8 +67,8 @@ class InTime(Neighbors):
         found = np.diff(begin)
         self.wrong["sizes"] += int((found != asked).sum())
         places, faults = np.empty(s.owner.size, np.int64), np.zeros(2, np.int64)
-        of_edges = (np.ascontiguousarray(one) for one in (s.owner, s.target, s.time))
-        find_places(self.rows, self.rule, s.vertex, s.now, *of_edges, places, faults)
+        owner, target, time = (np.ascontiguousarray(one) for one in (s.owner, s.target, s.time))
+        find_places(self.rows, self.rule, s.vertex, s.now, owner, target, time, places, faults)
         self.wrong["edges"] += int(faults[0])
         self.wrong["order"] += int(faults[1])
         if not self.replace:
@@ -236,7 +243,7 @@ class Together:
     def __init__(self, subject: Subject) -> None:
         self.subject, self.algorithm = subject, subject.traversal
         self.previous = bool(getattr(subject.algorithm, "against_previous", False))
-        self.rows, self.rule = TimeRows.of(subject.view), rule_of(self.algorithm)
+        self.rows, self.rule = TimeRows.of(subject.view), rule_of(in_time(subject))
         self.wrong = dict.fromkeys(("edges", "order", "depths", "sizes"), 0)
 
     def add(self, arrays: dict[str, np.ndarray], first: int) -> int:
@@ -306,7 +313,8 @@ class Together:
     def _may(self, frontier: Copies) -> Edges:
         """The edges that the copies of a frontier may select, copy after copy, in the order of time."""
         low, high = np.empty(frontier.size, np.int64), np.empty(frontier.size, np.int64)
-        ranges(self.rows, self.rule, *(np.ascontiguousarray(column) for column in frontier), low, high)
+        vertex, time = (np.ascontiguousarray(column) for column in frontier)
+        ranges(self.rows, self.rule, vertex, time, low, high)
         many = np.maximum(high - low, 0)
         entry = np.repeat(np.arange(frontier.size), many)
         place = np.arange(entry.size) + np.repeat(low - np.cumsum(many) + many, many)

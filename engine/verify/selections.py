@@ -3,12 +3,12 @@ choice.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from csaw.engine.api.algorithm import NONE
-from csaw.engine.api.law import edge_biases, edge_law, of_largest
+from csaw.engine.api.law import Place, edge_biases, edge_law, of_largest
 from csaw.engine.samples.layouts.layout import SEED_TIME
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.course import LAW, passed
@@ -224,13 +224,13 @@ class OfRows(Neighbors):
 
     def laws(self) -> Laws:
         def law(v: int, *others: int) -> dict[int, float]:
-            return edge_law(self.subject.view, self.subject.algorithm, v, **self._named(others)) or {NONE: 1.0}
+            return edge_law(self.subject.view, self.subject.algorithm, v, *self._place(others)) or {NONE: 1.0}
 
         return self.subject.laws(law)
 
     def pool(self, situation: list[int], picks: np.ndarray, numbers: np.ndarray) -> Pool:
         v, *others = situation
-        biases = edge_biases(self.subject.view, self.subject.algorithm, v, **self._named(others))
+        biases = edge_biases(self.subject.view, self.subject.algorithm, v, *self._place(others))
         able = [one for one in biases if one[1] > 0.0]
 
         def beside() -> np.ndarray:
@@ -238,8 +238,8 @@ class OfRows(Neighbors):
 
         return Pool(f"v = {v}", of_largest(able), picks, numbers, beside)
 
-    def _named(self, others: Iterable[int]) -> dict[str, Any]:
-        return dict(zip(self.columns[1:], others, strict=True))
+    def _place(self, others: Iterable[int]) -> Place:
+        return Place(**dict(zip(self.columns[1:], others, strict=True)))
 
 
 def runs(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -337,8 +337,9 @@ def unexplained(subject: Subject, situations: np.ndarray) -> int:
         return len(situations)
     wrong = 0
     for row in situations[:1000].tolist():
-        named = dict(zip(subject.columns, row, strict=True))
-        wrong += all(bias > 0.0 for _, bias in edge_biases(subject.view, subject.algorithm, named.pop("v"), **named))
+        v, *others = row
+        place = Place(**dict(zip(subject.columns[1:], others, strict=True)))
+        wrong += all(bias > 0.0 for _, bias in edge_biases(subject.view, subject.algorithm, v, *place))
     return wrong
 
 

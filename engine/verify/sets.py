@@ -222,7 +222,7 @@ class Situations:
 
     def __init__(self, subject: Subject, what: str) -> None:
         self.subject, self.algorithm, self.what = subject, subject.traversal, what
-        self.known: dict[tuple, int] = {}
+        self.known: dict[tuple[object, ...], int] = {}
         self.pools: list[tuple[tuple[int, ...], Biases]] = []  # vertices and possible outcomes of each situation
         self.drawn: list[int] = []  # the situation of each selection
         self.picks: list[list[int]] = []

@@ -1,12 +1,14 @@
 """The law of a step in time, written from the definitions: over all edges of a row, one by one."""
 
 from collections import Counter
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 
+from csaw.engine.algorithms.temporal import Temporal
 from csaw.engine.api.algorithm import Algorithm
-from csaw.engine.api.law import GraphView, edge_biases
+from csaw.engine.api.bases import TemporalWalk
+from csaw.engine.api.law import GraphView, Place, edge_biases
 from csaw.engine.api.starts import EdgeStarts
 from csaw.engine.verify.checks import Checks
 from csaw.engine.verify.statistics import BINS, certain, even
@@ -147,7 +149,8 @@ class TimeLaws:
 
     def __init__(self, view: GraphView, walk: Algorithm, rows: TimeRows, rule: Rule, columns: tuple[str, ...]) -> None:
         self.view, self.rows, self.rule, self.columns = view, rows, rule, columns
-        self.walk: Any = walk
+        assert isinstance(walk, TemporalWalk)
+        self.walk = walk
         self.start_weights: np.ndarray | None = None
         if isinstance(walk, EdgeStarts) and walk.starts_by_time:
             self.start_weights = start_weights(view, walk)[rows.order]
@@ -174,16 +177,17 @@ class TimeLaws:
 
     def _by_hook(self, row: slice, named: dict[str, int]) -> list[float]:
         """The biases that the hook of one's own gives, in the order by time."""
-        others: dict[str, Any] = {name: named[name] for name in ("prev", "source", "instance") if name in named}
-        depth = named.get("depth", 1 - named["first"])
+        others = {name: named[name] for name in ("prev", "source", "instance") if name in named}
+        place = Place(**others, depth=named.get("depth", 1 - named["first"]))
         clock = named["previous_time"], named.get("start_time", named["previous_time"])
-        biases = edge_biases(self.view, self.walk, named["at"], depth=depth, clock=clock, **others)
+        biases = edge_biases(self.view, self.walk, named["at"], *place, clock=clock)
         largest = max((bias for _, bias in biases), default=0.0) or 1.0  # of which shares have a finite sum
         return [biases[edge - row.start][1] / largest for edge in self.rows.order[row].tolist()]
 
     def _by_time(self, times: list[int], named: dict[str, int]) -> list[float]:
         """The biases that options give, in the order by time."""
         walk, now, first = self.walk, named["previous_time"], bool(named["first"])
+        assert isinstance(walk, Temporal)
         known = not first or self.rule.has_start
         places = [place for place, time in enumerate(times) if may_follow(time, now, known, self.rule)]
         from_end = (walk.direction == "backward") != (walk.prefer == "far")
@@ -196,19 +200,20 @@ class TimeLaws:
         elif walk.per == "time":
             many = Counter(times[place] for place in places)
             ranks = {time: k for k, time in enumerate(dict.fromkeys(times[p] for p in nearest_first))}
-            weights[places] = [self._by_rank(ranks[times[p]], len(many)) / many[times[p]] for p in places]
+            weights[places] = [_by_rank(walk, ranks[times[p]], len(many)) / many[times[p]] for p in places]
         elif walk.time_bias in ("linear", "exponential-rank"):
-            weights[nearest_first] = [self._by_rank(k, len(places)) for k in range(len(places))]
+            weights[nearest_first] = [_by_rank(walk, k, len(places)) for k in range(len(places))]
         else:
             near = times[nearest_first[0]]
             weights[places] = [np.exp(-(abs(times[place] - near) / walk.time_scale)) for place in places]
         return weights.tolist()
 
-    def _by_rank(self, rank: int, count: int) -> float:
-        """The bias of a rank among ``count``, 0 for the one that is preferred."""
-        if self.walk.time_bias == "exponential-rank":
-            return float(np.exp(-rank / self.walk.time_scale))
-        return count - rank if self.walk.time_bias == "linear" else 1.0
+
+def _by_rank(walk: Temporal, rank: int, count: int) -> float:
+    """The bias of a rank among ``count``, 0 for the one that is preferred."""
+    if walk.time_bias == "exponential-rank":
+        return float(np.exp(-rank / walk.time_scale))
+    return count - rank if walk.time_bias == "linear" else 1.0
 
 
 # The law of start edges that are drawn by their times, written from the definitions, and its test.

@@ -4,11 +4,11 @@ and the law of every step by classes of situations.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from csaw.engine.api.algorithm import Walk
+from csaw.engine.api.bases import TemporalWalk
 from csaw.engine.api.starts import EdgeStarts, SourceKind
 from csaw.engine.draws.random import uniform_vertices
 from csaw.engine.samples.layouts import Arrays
@@ -41,12 +41,12 @@ class TimedChoices(Choices):
 
 def rule_of(walk: Walk) -> Rule:
     """Which edges may follow; numbers of options that are not given are not read, but for the start that hooks see."""
-    a: Any = walk
-    window, last, start = (getattr(a, name, None) for name in ("time_window", "last_time", "start_time"))
-    before = 2**63 - 1 if a.backward else -(2**63)
-    strict = getattr(a, "time_order", "strict") == "strict"
+    assert isinstance(walk, TemporalWalk)
+    window, last, start = (getattr(walk, name, None) for name in ("time_window", "last_time", "start_time"))
+    before = 2**63 - 1 if walk.backward else -(2**63)
+    strict = getattr(walk, "time_order", "strict") == "strict"
     given = (window or 0, window is not None, last or 0, last is not None)
-    return Rule(bool(a.backward), strict, *given, before if start is None else start, start is not None)
+    return Rule(bool(walk.backward), strict, *given, before if start is None else start, start is not None)
 
 
 def verify_walks_in_time(subject: Subject, checks: Checks) -> None:

@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 
 from csaw.partition.arrays.block_hash import STRIPE, xxh64
-from csaw.partition.base.first_work import is_little
+from csaw.partition.base.first_work import Compiled, is_little
 
 BLOCK = 4096  # bytes
 DTYPE = np.dtype("<u4")
@@ -62,7 +62,7 @@ def _sums(data: np.ndarray, block: int) -> np.ndarray:
 def _is_little(data: np.ndarray, block: int, kernel: str) -> bool:
     """Whether NumPy sums ``data`` up, and not a ``kernel`` of checksum_kernels.py."""
 
-    def code() -> object:
+    def code() -> Compiled:
         from csaw.partition.arrays import checksum_kernels
 
         return getattr(checksum_kernels, kernel)

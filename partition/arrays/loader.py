@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from csaw.partition.arrays.files import open_regular, read_regular, way_out
 from csaw.partition.base.first_work import stays_little
 from csaw.partition.base.parallel import heeding
 from csaw.partition.errors import StoreError
+
+if TYPE_CHECKING:
+    from numba.core.dispatcher import Dispatcher
 
 # Files of chunks: opened, read and checked, by threads that share the work.
 
@@ -192,12 +195,11 @@ def read_plain(spans: Sequence[PlainSpan], *, spread_out: bool) -> None:
                 task()
 
 
-def _read_pieces() -> Callable[..., int]:
+def _read_pieces() -> "Dispatcher":
     """The compiled function, imported where it is needed."""
     from csaw.partition.arrays.read_kernels import read_pieces
 
-    found: Callable[..., int] = read_pieces
-    return found
+    return read_pieces
 
 
 @contextmanager

@@ -7,6 +7,7 @@ karate`` .9 s in all. Tests compare the files with those that zarr-python writes
 import hashlib
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,12 +33,12 @@ class About(NamedTuple):
     attributes: Record
 
 
-def group_node(attributes: Record) -> Record:
+def group_node(attributes: Mapping[str, object]) -> Record:
     """The zarr.json of a group with these attributes."""
     return {"attributes": attributes, "zarr_format": 3, "node_type": "group"}
 
 
-def write_group(folder: Path, attributes: Record) -> None:
+def write_group(folder: Path, attributes: Mapping[str, object]) -> None:
     """Write the zarr.json that makes ``folder`` a group."""
     _write(folder, group_node(attributes))
 

@@ -3,9 +3,9 @@
 Bytes that are not UTF-8 become surrogates in a ``str``, as with Python's ``surrogateescape``.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -55,7 +55,13 @@ class Words:
     def __iter__(self) -> Iterator[str]:
         return (str(word, "utf-8", ERRORS) for word in self.encoded())
 
-    def __getitem__(self, places: ArrayLike) -> Any:
+    @overload
+    def __getitem__(self, places: int | np.integer) -> str: ...
+
+    @overload
+    def __getitem__(self, places: np.ndarray | Sequence[int]) -> np.ndarray: ...
+
+    def __getitem__(self, places: ArrayLike) -> str | np.ndarray:
         """A ``str`` for a number, an array of them for an array of numbers; equal ones are one object."""
         places = np.asarray(places)
         if places.ndim == 0:

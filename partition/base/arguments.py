@@ -10,10 +10,10 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError
@@ -21,7 +21,9 @@ from csaw.partition.errors import OptionError
 if TYPE_CHECKING:
     import numpy as np
 
-Reader = Callable[[str, Any], Any]
+T = TypeVar("T")
+Reader: TypeAlias = Callable[[str, object], T]
+"""Takes the name and the value of an argument, and returns what the function works with."""
 LARGEST, MOST_REAL = 2**63 - 1, sys.float_info.max
 BYTES = bytes | bytearray | memoryview  # of which libraries make numbers that nobody has meant
 MOST_BYTES, MOST_NAME = 4095, 255  # of a path, and of a name in it
@@ -32,11 +34,11 @@ def refused(name: str, expected: str, value: object, advice: str = "") -> Option
     return OptionError(f"{name}: expected {expected}, found {quoted(value)}{advice}")
 
 
-def unboxed(value: Any) -> Any:
+def unboxed(value: object) -> object:
     """A number or a text of NumPy or PyTorch, without dimensions, as one of Python's own; anything else as it is."""
     kind = getattr(getattr(value, "dtype", None), "kind", "i")  # types of PyTorch say none
     is_one = getattr(value, "ndim", None) == 0 and hasattr(value, "dtype") and not hasattr(value, "mask")
-    if not is_one or kind not in "biufU":
+    if not is_one or kind not in "biufU" or not hasattr(value, "item"):
         return value
     try:
         return value.item()
@@ -44,10 +46,10 @@ def unboxed(value: Any) -> Any:
         return value
 
 
-def maybe(reader: Reader) -> Reader:
+def maybe(reader: Reader[T]) -> Reader[T | None]:
     """A reader that also takes None."""
 
-    def read(name: str, value: object) -> object:
+    def read(name: str, value: object) -> T | None:
         if value is None:
             return None
         try:
@@ -67,19 +69,18 @@ def flag(name: str, value: object) -> bool:
     return bool(found)
 
 
-def whole(low: int = 0, high: int = LARGEST) -> Reader:
+def whole(low: int = 0, high: int = LARGEST) -> Reader[int]:
     """A reader of integers in a range."""
     limits = f" from {low} " + ("on" if high == LARGEST else f"to {high}") if low > -LARGEST else ""
 
     def read(name: str, value: object) -> int:
         found = unboxed(value)
-        is_whole = (
-            isinstance(found, Integral) and not isinstance(found, bool) and not hasattr(found, "dtype")
-        )  # of times
-        if not is_whole or not low <= int(found) <= high:
-            beyond = is_whole and high == LARGEST and int(found) > high
+        is_time = hasattr(found, "dtype")
+        number = int(found) if isinstance(found, Integral) and not isinstance(found, bool) and not is_time else None
+        if number is None or not low <= number <= high:
+            beyond = number is not None and high == LARGEST and number > high
             raise refused(name, f"an integer{limits}" + ", at most 2^63 - 1" * beyond, value)
-        return int(found)
+        return number
 
     return read
 
@@ -88,7 +89,7 @@ def real(name: str, value: object) -> float:
     """A finite number."""
     found = unboxed(value)
     is_number = isinstance(found, Real) and not isinstance(found, bool) and not hasattr(found, "dtype")
-    if not is_number or not -MOST_REAL <= found <= MOST_REAL:
+    if not isinstance(found, Real) or not is_number or not found <= MOST_REAL or found < -MOST_REAL:
         raise refused(name, "a finite number", value)
     return float(found)
 
@@ -107,7 +108,7 @@ def texts(name: str, value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
-def one_of(*words: str) -> Reader:
+def one_of(*words: str) -> Reader[str]:
     """A reader of one of some words."""
 
     def read(name: str, value: object) -> str:
@@ -119,7 +120,7 @@ def one_of(*words: str) -> Reader:
     return read
 
 
-def path(what: str) -> Reader:
+def path(what: str) -> Reader[Path]:
     """A reader of the path of ``what``, such as a graph store."""
 
     def read(name: str, value: object) -> Path:
@@ -154,11 +155,11 @@ def graph(name: str, value: object) -> object:
     return named(name, value) if isinstance(value, str | os.PathLike) else value
 
 
-def function(*arguments: str) -> Reader:
+def function(*arguments: str) -> Reader[Callable[..., object]]:
     """A reader of functions that are called with so many arguments, of these names."""
     said = f"a function of ({', '.join(arguments)})"
 
-    def read(name: str, value: object) -> object:
+    def read(name: str, value: object) -> Callable[..., object]:
         if not callable(value):
             raise refused(name, said, value)
         try:
@@ -172,11 +173,11 @@ def function(*arguments: str) -> Reader:
     return read
 
 
-def progress(*arguments: str) -> Reader:
+def progress(*arguments: str) -> Reader[bool | Callable[..., object]]:
     """A reader of the wish for progress: True, False, or a function of ``arguments``."""
     called = function(*arguments)
 
-    def read(name: str, value: object) -> object:
+    def read(name: str, value: object) -> bool | Callable[..., object]:
         try:
             return called(name, value) if callable(value) and not isinstance(value, type) else flag(name, value)
         except OptionError:
@@ -209,10 +210,10 @@ def columns(name: str, value: object) -> object:
     return value
 
 
-def instance(kind: type, said: str) -> Reader:
+def instance(kind: type[T], said: str) -> Reader[T]:
     """A reader of objects of one type, which ``said`` describes."""
 
-    def read(name: str, value: object) -> object:
+    def read(name: str, value: object) -> T:
         if not isinstance(value, kind):
             raise refused(name, said, value)
         return value
@@ -227,10 +228,10 @@ def size(name: str, value: object) -> tuple[float, float]:
     return real(name, value[0]), real(name, value[1])
 
 
-def mapping(what: str) -> Reader:
+def mapping(what: str) -> Reader[Mapping[str, object]]:
     """A reader of a dict, by texts, of ``what``."""
 
-    def read(name: str, value: object) -> object:
+    def read(name: str, value: object) -> Mapping[str, object]:
         if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
             raise refused(name, f"a dict of {what} by name", value)
         return value
@@ -240,7 +241,7 @@ def mapping(what: str) -> Reader:
 
 def integer(name: str, value: object) -> int:
     """An integer of any sign that int64 holds."""
-    return int(whole(-LARGEST - 1)(name, value))
+    return whole(-LARGEST - 1)(name, value)
 
 
 def is_misread(value: object) -> bool:
@@ -251,7 +252,7 @@ def is_misread(value: object) -> bool:
     return is_masked or isinstance(value, BYTES)
 
 
-def ids(name: str, value: Any) -> "np.ndarray":
+def ids(name: str, value: object) -> "np.ndarray":
     """An array of integers, of any shape: of NumPy, PyTorch or other libraries, or lists of integers."""
     import numpy as np
 
@@ -267,7 +268,7 @@ def ids(name: str, value: Any) -> "np.ndarray":
     return held if held.size or held.dtype.kind in "iu" else held.astype(np.int64)
 
 
-def vertices(name: str, value: Any) -> Any:
+def vertices(name: str, value: object) -> "np.ndarray | list[object]":
     """Ids of vertices: an array of integers, or a list of integers and texts."""
     if isinstance(value, list | tuple) and all(isinstance(one, str) or isinstance(unboxed(one), int) for one in value):
         return [unboxed(one) for one in value]
@@ -276,16 +277,20 @@ def vertices(name: str, value: Any) -> Any:
     return ids(name, value)
 
 
-def integers(what: str) -> Reader:
+def integers(what: str) -> Reader[tuple[int, ...]]:
     """A reader of a list of integers, ``what``: an array, a tuple or another sequence of them."""
 
-    def read(name: str, value: Any) -> tuple[int, ...]:
-        is_list = isinstance(value, Sequence) and not isinstance(value, str | BYTES)
-        is_array = getattr(value, "ndim", None) == 1 and hasattr(value, "tolist") and not is_misread(value)
-        found: list[Any] = list(map(unboxed, value.tolist() if is_array else value)) if is_list or is_array else [value]
-        if not all(isinstance(one, Integral) and not isinstance(one, bool) for one in found):
+    def read(name: str, value: object) -> tuple[int, ...]:
+        found: Iterable[object] = (value,)
+        if getattr(value, "ndim", None) == 1 and hasattr(value, "tolist") and not is_misread(value):
+            found = value.tolist()
+        elif isinstance(value, Sequence) and not isinstance(value, str | BYTES):
+            found = value
+        numbers = list(map(unboxed, found))
+        integral = [int(one) for one in numbers if isinstance(one, Integral) and not isinstance(one, bool)]
+        if len(integral) < len(numbers):
             raise refused(name, f"a list of integers, {what}", value)
-        return tuple(int(one) for one in found)
+        return tuple(integral)
 
     return read
 

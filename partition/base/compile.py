@@ -11,7 +11,7 @@ from pathlib import Path
 from subprocess import Popen
 from time import sleep
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
-from typing import IO, Any, cast
+from typing import IO, TypeVar, overload
 
 import numpy as np
 
@@ -66,7 +66,7 @@ def _of_code(code: CodeType) -> Iterator[str]:
         yield from _of_code(constant) if isinstance(constant, CodeType) else _of_value(constant, [])
 
 
-def _of_value(value: Any, called: list[FunctionType]) -> Iterator[str]:
+def _of_value(value: object, called: list[FunctionType]) -> Iterator[str]:
     """The texts that describe a value which a kernel reads; functions are added to ``called``."""
     if isinstance(value, PLAIN):
         yield f"{type(value).__qualname__} {value!r}"
@@ -84,11 +84,11 @@ def _of_value(value: Any, called: list[FunctionType]) -> Iterator[str]:
     elif isinstance(value, type):
         yield f"class {value.__module__}.{value.__qualname__} {list(getattr(value, '__annotations__', {}).items())}"
     else:  # Numba's types, functions in C, modules of other packages: kernels name what they call of csaw's
-        named = isinstance(value, BuiltinFunctionType | ModuleType | np.ufunc)
-        yield f"{type(value).__qualname__} {value.__name__ if named else value}"
+        named = value.__name__ if isinstance(value, BuiltinFunctionType | ModuleType | np.ufunc) else value
+        yield f"{type(value).__qualname__} {named}"
 
 
-def _function_of(value: Any) -> FunctionType | None:
+def _function_of(value: object) -> FunctionType | None:
     """The function in Python that a value is made of: itself, or one that Numba compiles, or an intrinsic of it."""
     if isinstance(value, FunctionType):
         return value
@@ -108,6 +108,7 @@ refuse_settings()  # before Numba reads them
 import numba
 from numba import prange
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile, _CacheLocator
+from numba.core.dispatcher import Dispatcher
 from numba.core.event import Event, Listener, register
 from numba.core.runtime import rtsys
 
@@ -121,10 +122,11 @@ from csaw.partition.base.stages import COMPILING, stage
 __all__ = ["inner", "njit", "prange"]
 
 
+Function = TypeVar("Function", bound=Callable[..., object])
 FOLDER = code_folder("numba")  # StoreError before anything is compiled where it may not be used
 POLL_SECONDS = 0.005
 DIGEST = 8  # bytes of that of the types, in the name of a file
-awaited: dict[Callable, Popen] = {}  # functions that another process compiles at this time
+awaited: dict[Callable[..., object], Popen[bytes]] = {}  # functions that another process compiles at this time
 
 
 class _LockedCacheFile(IndexDataCacheFile):
@@ -173,7 +175,7 @@ class _Place(_CacheLocator):
         self.folder = FOLDER / (package or "specialized")
 
     @classmethod
-    def from_function(cls, function: Callable, file: str) -> "_Place":
+    def from_function(cls, function: Callable[..., object], file: str) -> "_Place":
         return cls(function.__module__.rpartition(".")[0])
 
     def get_cache_path(self) -> str:
@@ -190,7 +192,7 @@ class _Place(_CacheLocator):
 
 
 class _Code(CompileResultCacheImpl):
-    _locator_classes: list[Any] = [_Place]  # noqa: RUF012  # as Numba declares it
+    _locator_classes: list[type[object]] = [_Place]  # noqa: RUF012  # as Numba declares it
 
 
 class _Cache(FunctionCache):
@@ -210,13 +212,13 @@ class _Cache(FunctionCache):
         self.enable()
 
     @cached_property
-    def _cache_file(self) -> _LockedCacheFile:
+    def _cache_file(self) -> _LockedCacheFile:  # type: ignore[override]  # Numba sets it at once
         """The file, once the function is called: then all that it calls is defined."""
         module, version = self.function.__module__.rpartition(".")[2], f"py{sys.version_info[0]}{sys.version_info[1]}"
         name = f"{module}.{self.function.__qualname__}.{version}.{stamp_of(self.function, self.options)}"
         return _LockedCacheFile(self._cache_path, name, None)
 
-    def _index_key(self, sig: Any, codegen: object) -> tuple[object, ...]:
+    def _index_key(self, sig: Iterable[object], codegen: object) -> tuple[object, ...]:
         """Numba's key, and the names of the fields of named tuples, which a kernel reads by their places."""
         return (*super()._index_key(sig, codegen), tuple(_fields(sig)))
 
@@ -237,7 +239,7 @@ class _Cache(FunctionCache):
             return found
 
 
-def _fields(kinds: Iterable[Any]) -> Iterator[tuple[str, ...]]:
+def _fields(kinds: Iterable[object]) -> Iterator[tuple[str, ...]]:
     """The names of the fields of each of some types, and of those in it; only named tuples have some."""
     for kind in kinds:
         yield getattr(kind, "fields", ())
@@ -260,18 +262,30 @@ def _load_compiler() -> None:
         linalg.ensure_blas = ensure
 
 
-def is_cached(dispatcher: Any) -> bool:
+def is_cached(dispatcher: object) -> bool:
     """Whether there is machine code of this function on disk, for any types."""
-    return bool(dispatcher._cache._cache_file._load_index())
+    cache = vars(dispatcher).get("_cache")
+    return isinstance(cache, _Cache) and bool(cache._cache_file._load_index())
 
 
-def njit(function: Callable | None = None, **options: Any) -> Any:
+@overload
+def njit(function: Function, **options: object) -> "Dispatcher[Function]": ...
+
+
+@overload
+def njit(function: None = None, **options: object) -> "Callable[[Function], Dispatcher[Function]]": ...
+
+
+def njit(
+    function: Function | None = None, **options: object
+) -> "Dispatcher[Function] | Callable[[Function], Dispatcher[Function]]":
     """``numba.njit`` with the machine code kept on disk: ``@njit`` or ``@njit(nogil=True)``."""
-    if function is None:
+    if not isinstance(function, FunctionType):
         return partial(njit, **options)
     options = {"no_cfunc_wrapper": True} | options  # nothing calls it from C
-    dispatcher: Any = numba.njit(**options)(function)
-    dispatcher._cache = _Cache(cast(FunctionType, function), options)
+    compiled: Callable[..., Callable[[Function], Dispatcher[Function]]] = numba.njit
+    dispatcher = compiled(**options)(function)
+    vars(dispatcher)["_cache"] = _Cache(function, options)
     return dispatcher
 
 
@@ -303,5 +317,6 @@ register("numba:compile", _Follower(lambda event: stage(COMPILING)))
 for _kind in ("numba:compiler_lock", "numba:compile"):
     register(_kind, _Follower(_timed))
 
+
 # For compiled callers alone: what Python would call is not made.
-inner: Any = partial(njit, no_cpython_wrapper=True)
+inner = partial(njit, no_cpython_wrapper=True)

@@ -5,14 +5,22 @@ of little that is done sooner with NumPy alone. So is more, the first time on a 
 """
 
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sized
+from typing import Protocol
 
 LITTLE = 128 << 20  # bytes that NumPy checks or converts in a fraction of the time that Numba takes to load,
 MORE = 256 << 20  # and that it checks while Numba would compile
 _done = 0
 
-Code = Callable[[], Any]
+
+class Compiled(Protocol):
+    """A function that Numba compiles, once for the types of its arguments."""
+
+    @property
+    def overloads(self) -> Sized: ...
+
+
+Code = Callable[[], Compiled]
 """Imports a compiled function, and returns it."""
 
 
@@ -36,7 +44,7 @@ def stays_little(size: int, code: Code | None = None) -> bool:
     return code is not None and _done + size <= MORE and not _is_compiled(code())
 
 
-def _is_compiled(function: Any) -> bool:
+def _is_compiled(function: Compiled) -> bool:
     from csaw.partition.base.compile import is_cached
 
     return bool(function.overloads) or is_cached(function)

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from llvmlite import ir
@@ -13,6 +13,10 @@ from numba.extending import intrinsic
 
 from csaw.partition.base.compile import inner
 
+if TYPE_CHECKING:
+    from numba.core.cgutils import _StructProxy
+    from numba.core.cpu import CPUContext
+
 # Arrays of one dimension in kernels: `np.empty`, `np.zeros`, `np.full`, `np.copy` and `np.searchsorted`, for
 # less time of the compiler.
 #
@@ -22,7 +26,7 @@ from csaw.partition.base.compile import inner
 # slice compiles what joins the words of an error, for 2 s, and copies 4 GB/s where a loop copies as fast as memory.
 
 
-def instructions(function: Callable) -> Any:
+def instructions(function: Callable[..., object]) -> Callable[..., np.ndarray]:
     """``intrinsic``, called in kernels with other arguments than its function has."""
     return intrinsic(function)
 
@@ -66,7 +70,7 @@ def full(typingctx, count, value, dtype):
     return signature(made, types.int64, dtype.dtype, dtype), codegen
 
 
-def _allocated(context: Any, builder: Any, made: types.Array, count: Any) -> Any:
+def _allocated(context: "CPUContext", builder: ir.IRBuilder, made: types.Array, count: ir.Value) -> "_StructProxy":
     """The code of an array of this type: ValueError where its bytes cannot be counted, MemoryError where there are too
     many.
     """
@@ -140,7 +144,7 @@ GAMMA = np.uint64(0x9E3779B97F4A7C15)  # the golden ratio, between a word and th
 
 
 @inner
-def mixed(word: Any) -> Any:
+def mixed(word: np.uint64) -> np.uint64:
     """The word, uint64, with its bits mixed."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import ContextVar, copy_context
 from threading import Condition
-from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
+from typing import NamedTuple, ParamSpec, Self, TypeVar
 
 # Work that Ctrl-C ends at once, however long a step of it takes: it is done in a thread, and asks now and then whether
 # anybody still waits for it.
@@ -109,9 +109,9 @@ def ordered(futures: Iterable[Future[Result]], ahead: int) -> Iterator[Result]:
         wait(waiting)
 
 
-def failed(error: Exception) -> Future[Any]:
+def failed(error: Exception) -> Future[Result]:
     """A future whose result is an error."""
-    future: Future[Any] = Future()
+    future = Future[Result]()
     future.set_exception(error)
     return future
 
@@ -172,7 +172,9 @@ class Crew:
     def backlog(self) -> Backlog:
         return Backlog(self.pool, self.work_bytes // 4)
 
-    def in_order(self, work: Callable[..., Result], pieces: Iterable[tuple], piece_bytes: int = 1) -> Iterator[Result]:
+    def in_order(
+        self, work: Callable[..., Result], pieces: Iterable[tuple[object, ...]], piece_bytes: int = 1
+    ) -> Iterator[Result]:
         """Yield ``work(*piece)`` of each; twice as many as there are threads are under way, or as many as have room.
 
         An error of the pieces comes after those of the work on earlier pieces: the first of a file is said, whatever
@@ -181,7 +183,7 @@ class Crew:
         ahead = max(1, min(2 * self.threads, self.work_bytes // piece_bytes))
         return ordered(self._begun(heeding(work), pieces), ahead - 1)
 
-    def _begun(self, work: Callable[..., Result], pieces: Iterable[tuple]) -> Iterator[Future[Result]]:
+    def _begun(self, work: Callable[..., Result], pieces: Iterable[tuple[object, ...]]) -> Iterator[Future[Result]]:
         for piece in _with_error(pieces):
             go_on()
             yield failed(piece) if isinstance(piece, Exception) else self.pool.submit(work, *piece)
@@ -193,7 +195,7 @@ class Crew:
         self.pool.shutdown(cancel_futures=True)
 
 
-def _with_error(pieces: Iterable[tuple]) -> Iterator[tuple | Exception]:
+def _with_error(pieces: Iterable[tuple[object, ...]]) -> Iterator[tuple[object, ...] | Exception]:
     """The pieces, and at the end the error that there was."""
     try:
         yield from pieces
@@ -217,7 +219,7 @@ class Source(NamedTuple):
     A source that ``waits`` begins in its turn.
     """
 
-    open: Callable[[], Iterable[tuple[int, tuple]]]
+    open: Callable[[], Iterable[tuple[int, tuple[object, ...]]]]
     waits: bool = False
 
 
@@ -269,7 +271,9 @@ class Lanes:
             self.change.notify_all()
         return job
 
-    def _read(self, number: int, source: Source, lane: deque[tuple[int, Future | None]], work: Callable) -> None:
+    def _read(
+        self, number: int, source: Source, lane: deque[tuple[int, Future | None]], work: Callable[..., object]
+    ) -> None:
         """Put the work on all pieces of a source into its lane, then None."""
         try:
             if self._may_begin(number, source):

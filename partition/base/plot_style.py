@@ -3,16 +3,17 @@
 An SVG has the light colors; a style sheet in it replaces them where the reader's setting is dark.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.typing import RcKeyType
 
 INK, MUTED, GRID = "#222222", "#5f5f5f", "#d9d9d9"
 CSAW, PEER, LIMIT = "#0072b2", "#e69f00", "#d55e00"
 DARK = {INK: "#e2e2e2", MUTED: "#ababab", GRID: "#474747", CSAW: "#56b4e9", PEER: "#f0b429", LIMIT: "#ff8438"}
 TEXT, SMALL, TITLE = 8.5, 7.5, 11.0  # points
-RC: Any = {
+RC: "dict[RcKeyType, object]" = {
     "svg.hashsalt": "csaw",
     "svg.fonttype": "none",
     "font.size": TEXT,

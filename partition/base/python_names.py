@@ -53,7 +53,7 @@ DIRECTIONS = {"directed": True, "undirected": False}
 SWITCHES = ("induced", "overwrite", "resume", "virtual")
 
 
-def reading(readers: Mapping[str, Reader]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def reading(readers: Mapping[str, Reader[object]]) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a function that Python calls: ``readers`` read its arguments, by their names, before it sees them."""
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
@@ -83,7 +83,7 @@ def reading(readers: Mapping[str, Reader]) -> Callable[[Callable[P, R]], Callabl
 
 
 def in_python(
-    readers: Mapping[str, Reader] = MappingProxyType({}), **renamed: str
+    readers: Mapping[str, Reader[object]] = MappingProxyType({}), **renamed: str
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorate a function that Python calls: ``readers`` as of :func:`reading`, and errors name options as keywords,
     ``walk_length`` for --walk-length.

@@ -3,37 +3,98 @@ store is opened.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Final, NotRequired, TypedDict, TypeGuard
 
 from csaw.partition.arrays.loader import AGAIN
 from csaw.partition.arrays.nodes import About, digest, read_group
+from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.graph.clusters import MOST
-from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT, EdgeColumn, distinct, time_of
+from csaw.partition.graph.clusters import MOST, DescribedClusters
+from csaw.partition.graph.edge_columns import (
+    EDGE_ID,
+    TIME_ORDER,
+    WEIGHT,
+    DescribedColumn,
+    EdgeColumn,
+    distinct,
+    time_of,
+)
 
-Attributes: TypeAlias = dict[str, Any]
-"""Attributes of a store, or a part of them, as JSON has them."""
 KIND = "graph"
 FORMAT_VERSION = 4  # the latest
 PLAIN, PARTITIONED, WITH_COLUMNS = 2, 3, 4
 """Versions of stores as they are written: 3 with a partitioner, whose original ids do not rise, 4 with further edge
 columns, which earlier readers would leave out of the fingerprint. Version 1 had no checksums.
 """
-BLOCK = {"block": "XXH64, lower 32 bits", "block_bytes": 4096}
+
+
+class Block(TypedDict):
+    """The kind of checksum of a store, and of how many bytes."""
+
+    block: str
+    block_bytes: int
+
+
+class Checksums(Block):
+    """The checksums of a store: ``arrays``, the digest of each by its path."""
+
+    arrays: dict[str, str]
+
+
+class Partitioner(TypedDict):
+    """What numbered the vertices of a store."""
+
+    method: str
+    seed: NotRequired[int]
+
+
+class Attributes(TypedDict):
+    """The attributes of a graph store, as JSON has them.
+
+    ``partitions``: of each the first vertex and the one after the last, the first edge, the number of edges, and bytes.
+    ``window`` and ``factor``: of views, which no file has.
+    """
+
+    csaw_kind: NotRequired[str]
+    format_version: NotRequired[int]
+    vertices: int
+    edges: int
+    directed: bool
+    weighted: bool
+    multigraph: bool
+    max_degree: int
+    weight_range: NotRequired[list[float]]
+    id_dtype: str
+    id_kind: str
+    fingerprint: str
+    partitions: Sequence[Sequence[int]]
+    report: Record
+    partitioner: NotRequired[Partitioner]
+    clusters: NotRequired[DescribedClusters]
+    edge_ids: NotRequired[int]
+    edge_columns: NotRequired[list[DescribedColumn]]
+    time_ordered: NotRequired[bool]
+    checksums: NotRequired[Checksums]
+    digest: NotRequired[str]
+    window: NotRequired[list[int]]
+    factor: NotRequired[list[str | list[float]]]
+
+
+BLOCK: Block = {"block": "XXH64, lower 32 bits", "block_bytes": 4096}
 """The kind of checksum of a store, and of how many bytes, as its attributes say it."""
 IDENTITY, STRING = "identity", "string"
-EDGE_IDS = "edge_ids"
+EDGE_IDS: Final = "edge_ids"
 """The attribute with the number of edges of the input, where a store keeps the number that each of its edges has there;
 and the arrays of these numbers.
 """
-EDGE_COLUMNS = "edge_columns"
+EDGE_COLUMNS: Final = "edge_columns"
 """The attribute that lists the edge columns beside weights and edge ids."""
-WEIGHT_RANGE = "weight_range"
+WEIGHT_RANGE: Final = "weight_range"
 """The attribute with the least weight above 0 and the largest, where there is one above 0."""
-ORDERED = "time_ordered"
+ORDERED: Final = "time_ordered"
 """The attribute that says that the order of each row by time is stored, too."""
 ID_KINDS = (IDENTITY, STRING, "int64", "uint64")
 TYPES: dict[str, type] = {
@@ -58,12 +119,13 @@ PARTS: dict[str, dict[str, type]] = {
 
 def sealed(attributes: Attributes, arrays: dict[str, str]) -> Attributes:
     """Return ``attributes`` with the digests of all arrays, by path in the store, and with a digest of themselves."""
-    complete = {"csaw_kind": KIND, "format_version": _version_of(attributes), **attributes}
+    complete: Attributes = {"csaw_kind": KIND, "format_version": _version_of(attributes), **attributes}
     complete["checksums"] = {**BLOCK, "arrays": arrays}
-    return complete | {"digest": digest(complete)}
+    complete["digest"] = digest(complete)
+    return complete
 
 
-def checked(path: Path, attributes: Attributes) -> Attributes:
+def checked(path: Path, attributes: Record) -> Attributes:
     """The attributes of the store at ``path``; StoreError when they belong to something else, have a later format, or
     have changed since they were written.
     """
@@ -76,8 +138,7 @@ def checked(path: Path, attributes: Attributes) -> Attributes:
         raise StoreError(f"{path} has format version {version}, this csaw reads up to {FORMAT_VERSION}; upgrade csaw")
     if version > 1 or "checksums" in attributes or "digest" in attributes:
         _check_digest(path, attributes)
-    _check_sense(path, attributes)
-    return attributes
+    return _with_sense(path, attributes)
 
 
 def _version_of(attributes: Attributes) -> int:
@@ -97,9 +158,16 @@ def columns_of(attributes: Attributes) -> tuple[EdgeColumn, ...]:
     return (*weight, *edge_id, *listed, *ordered)
 
 
-def weight_range(least_above_0: float, largest: float) -> Attributes:
-    """The attribute with the range of the weights; nothing where none is above 0."""
-    return {WEIGHT_RANGE: [least_above_0, largest]} if largest > 0 else {}
+def weight_range(least_above_0: float, largest: float) -> list[float]:
+    """The range of the weights; empty where none is above 0."""
+    return [least_above_0, largest] if largest > 0 else []
+
+
+def with_range(attributes: Attributes) -> Attributes:
+    """The attributes, without the range of the weights if it is empty."""
+    if not attributes[WEIGHT_RANGE]:
+        del attributes[WEIGHT_RANGE]
+    return attributes
 
 
 def identity(attributes: Attributes) -> str:
@@ -117,22 +185,36 @@ def is_graph(path: str | Path) -> bool:
         return False
 
 
-def _check_digest(path: Path, attributes: Attributes) -> None:
+def _check_digest(path: Path, attributes: Record) -> None:
     others = {name: value for name, value in attributes.items() if name != "digest"}
     arrays = attributes.get("checksums", {}).get("arrays") if isinstance(attributes.get("checksums"), dict) else None
     if attributes.get("digest") != digest(others) or not isinstance(arrays, dict):
         raise StoreError(f"{path}/zarr.json: its attributes have changed since they were written; {AGAIN}")
 
 
-def _check_sense(path: Path, attributes: Attributes) -> None:
+def _has_types(found: Mapping[str, object]) -> TypeGuard[Attributes]:
+    """Whether the attributes that every store has are of their types."""
+    return all(type(found.get(name)) is kind for name, kind in TYPES.items())
+
+
+def _with_sense(path: Path, found: Record) -> Attributes:
     """Check the properties that the code relies on.
 
     A store with a digest has them; one of format version 1 may have been edited.
     """
     for name, kind in TYPES.items():
-        value = attributes.get(name)
+        value = found.get(name)
         if type(value) is not kind or (type(value) is int and not 0 <= value < 2**63):
             raise _wrong(path, name, f"a value of type {kind.__name__}", value)
+    assert _has_types(found)
+    _check_values(path, found)
+    _check_agreement(path, found)
+    _check_partitions(path, found)
+    return found
+
+
+def _check_values(path: Path, attributes: Attributes) -> None:
+    """Check single attributes, whose types are right."""
     between = attributes.get(WEIGHT_RANGE, [1.0, 1.0])
     if not (
         isinstance(between, list) and [type(one) for one in between] == [float, float] and 0 < between[0] <= between[1]
@@ -149,14 +231,12 @@ def _check_sense(path: Path, attributes: Attributes) -> None:
     if attributes["id_kind"] not in ID_KINDS:
         raise _wrong(path, "id_kind", ", ".join(ID_KINDS), attributes["id_kind"])
     for name, parts in PARTS.items():
-        if name in attributes and not _has(attributes[name], parts):
-            raise _wrong(path, name, f"{', '.join(parts)} with values of their types", attributes[name])
-    if attributes.get("clusters", {}).get("count", 0) > MOST:
+        if name in attributes and not _has(attributes.get(name), parts):
+            raise _wrong(path, name, f"{', '.join(parts)} with values of their types", attributes.get(name))
+    if "clusters" in attributes and attributes["clusters"]["count"] > MOST:
         raise _wrong(path, "clusters", f"at most {MOST:,}", attributes["clusters"])
     if EDGE_COLUMNS in attributes:
         _check_columns(path, attributes[EDGE_COLUMNS], attributes)
-    _check_agreement(path, attributes)
-    _check_partitions(path, attributes)
 
 
 def _check_agreement(path: Path, attributes: Attributes) -> None:
@@ -170,7 +250,7 @@ def _check_agreement(path: Path, attributes: Attributes) -> None:
         raise _wrong(path, "format_version", f"{wanted}, that of a store with these attributes", version)
     if ORDERED in attributes and TIME_ORDER not in columns_of(attributes):
         raise _wrong(path, ORDERED, "true, beside an edge column time of int64", attributes[ORDERED])
-    said = attributes.get("checksums", {})
+    said: Mapping[str, object] = attributes.get("checksums", {})
     for name, expected in BLOCK.items():
         if said.get(name, expected) != expected:
             raise _wrong(path, f"checksums.{name}", str(expected), said[name])

@@ -11,17 +11,40 @@ random   a random order of the vertices, cut into equal parts
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Protocol, Self, TypedDict
 
 import numpy as np
 
 from csaw.partition.errors import BudgetError, MissingDependencyError, OptionError, StoreError
 from csaw.partition.graph.given_arrays import array_of
+from csaw.partition.graph.parts import Graph
 
 METHODS = ("metis", "lp", "random")
 MOST = 2**31 - 1  # clusters, and for METIS entries of rows: its integers have 32 bits
 ROUNDS = 10  # of label propagation: later ones move hardly any vertex
 SLACK = 1.1  # largest cluster of label propagation, in mean sizes
+
+
+class Made(TypedDict):
+    """How clusters were made, and how many they are."""
+
+    count: int
+    method: str
+    seed: int
+
+
+class DescribedClusters(Made):
+    """The clusters of a graph store, as its attributes have them."""
+
+    digest: str
+
+
+class Loaded(Protocol):
+    """A graph store, of which clusters are made."""
+
+    vertices: int
+
+    def load(self) -> Graph: ...
 
 
 @dataclass(frozen=True)
@@ -34,7 +57,7 @@ class Clusters:
     digest: str
 
     @classmethod
-    def of(cls, said: dict[str, Any]) -> Self:
+    def of(cls, said: DescribedClusters) -> Self:
         """The clusters that attributes describe, which may say more."""
         return cls(said["count"], said["method"], said["seed"], said["digest"])
 
@@ -60,7 +83,7 @@ def digest_of(clusters: np.ndarray) -> str:
     return hashlib.sha256(np.ascontiguousarray(clusters, "<i4").tobytes()).hexdigest()[:32]
 
 
-def given_clusters(clusters: np.ndarray, vertices: int) -> tuple[np.ndarray, dict[str, Any]]:
+def given_clusters(clusters: np.ndarray, vertices: int) -> tuple[np.ndarray, Made]:
     """The caller's own clusters as they are stored, and how they were made.
 
     OptionError unless they are one number for each vertex, from 0 to MOST - 1.
@@ -78,7 +101,7 @@ def given_clusters(clusters: np.ndarray, vertices: int) -> tuple[np.ndarray, dic
     return found.astype(np.int32), {"count": int(found.max(initial=-1)) + 1, "method": "given", "seed": 0}
 
 
-def make_clusters(store: Any, count: int, method: str, seed: int) -> np.ndarray:
+def make_clusters(store: Loaded, count: int, method: str, seed: int) -> np.ndarray:
     """Make the cluster of each vertex of an open graph store: int32 [vertices], from 0 to ``count`` - 1, of which METIS
     may leave some unused.
 

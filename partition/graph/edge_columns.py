@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from keyword import iskeyword
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -44,6 +45,14 @@ RESERVED = frozenset((*HOOK_NAMES, *HOOK_CALLS, *OF_TIME, "weight", "edge_id", "
 NO_UNITS = "1"  # of a plain number, as the CF conventions write it
 LARGEST = int(np.iinfo(np.int64).max)
 EXACT = 2.0**53  # floats from it on may stand for an integer that they are not
+
+
+class DescribedColumn(TypedDict):
+    """An edge column as the attributes of a store describe it."""
+
+    name: str
+    dtype: str
+    units: str
 
 
 @dataclass(frozen=True)
@@ -115,7 +124,7 @@ class EdgeColumn:
         return LARGEST if self.dtype == np.uint64 else None
 
     @property
-    def attributes(self) -> dict[str, str]:
+    def attributes(self) -> DescribedColumn:
         """The column as the attributes of a store describe it."""
         return {"name": self.name, "dtype": self.dtype.name, "units": self.units}
 

@@ -13,7 +13,16 @@ from csaw.partition.base.compile import njit
 from csaw.partition.base.kernel_tools import copied, empty, zeros
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import StoreError
-from csaw.partition.graph.attributes import EDGE_COLUMNS, IDENTITY, ORDERED, STRING, Attributes, weight_range
+from csaw.partition.graph.attributes import (
+    EDGE_COLUMNS,
+    IDENTITY,
+    ORDERED,
+    STRING,
+    WEIGHT_RANGE,
+    Attributes,
+    weight_range,
+    with_range,
+)
 from csaw.partition.graph.csr import merge_repeats
 from csaw.partition.graph.edge_columns import TIME_ORDER, WEIGHT, EdgeColumn, given_columns, time_of
 from csaw.partition.graph.fingerprint import fingerprint_of_arrays
@@ -189,13 +198,15 @@ class InMemory(GraphStore):
         if rows.weights is not None:
             self.arrays[WEIGHT.array] = rows.weights
         fingerprint = fingerprint_of_arrays(self.indptr, self.arrays, self.id_arrays, rows.columns)
-        listed: Attributes = {EDGE_COLUMNS: [column.attributes for column in rows.columns]} if rows.columns else {}
+        said = with_range(self._attributes(directed, fingerprint))
+        if rows.columns:
+            said[EDGE_COLUMNS] = [column.attributes for column in rows.columns]
         if (time := time_of(rows.columns)) is not None:
             self.arrays[TIME_ORDER.array] = time_order(self.indptr, rows.columns[time])
-            listed[ORDERED] = True
+            said[ORDERED] = True
         if read_as is not None:
-            listed["report"] = {"read_as": [read_as]}
-        super().__init__(Path(name), self._attributes(directed, fingerprint) | listed)
+            said["report"] = {"read_as": [read_as]}
+        super().__init__(Path(name), said)
 
     def _attributes(self, directed: bool, fingerprint: str) -> Attributes:
         degrees = np.diff(self.indptr)
@@ -206,7 +217,7 @@ class InMemory(GraphStore):
             "weighted": self.weights is not None,
             "multigraph": bool(has_repeats(self.indptr, self.indices)),
             "max_degree": int(degrees.max(initial=0)),
-            **weight_range(*weights_between(self.weights)[1:]),
+            WEIGHT_RANGE: weight_range(*weights_between(self.weights)[1:]),
             "id_dtype": self.indices.dtype.name,
             "id_kind": self._kind_of_ids(),
             "fingerprint": fingerprint,

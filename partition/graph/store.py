@@ -17,7 +17,7 @@ from contextlib import suppress
 from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -60,7 +60,7 @@ class ShownGraph:
     max_degree: int
     id_kind: str
     fingerprint: str
-    partitions: list[Any]  # Partition, which stands in a file that imports this
+    partitions: list[Partition]
 
     @property
     def further_columns(self) -> tuple[EdgeColumn, ...]:
@@ -139,7 +139,7 @@ class GraphStore(StoredIds, ShownGraph):
         self.id_dtype = np.dtype(attributes["id_dtype"])
         self.id_kind: str = attributes["id_kind"]
         self.fingerprint: str = attributes["fingerprint"]
-        self.report: Attributes = attributes["report"]
+        self.report: Record = attributes["report"]
         self.partitioner: str = attributes.get("partitioner", {"method": "range"})["method"]
         self.clusters = Clusters.of(attributes["clusters"]) if "clusters" in attributes else None
         self.edge_columns: tuple[EdgeColumn, ...] = columns_of(attributes)

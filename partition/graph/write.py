@@ -6,19 +6,20 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from csaw.partition.arrays.arrays import PlainArray, Written, growing_array
-from csaw.partition.arrays.files import SYNCS, sync_folder, sync_tree
+from csaw.partition.arrays.files import GRAPH, SYNCS, sync_folder, sync_tree
 from csaw.partition.arrays.nodes import write_group
-from csaw.partition.arrays.replace import GRAPH, Draft
+from csaw.partition.arrays.replace import Draft
 from csaw.partition.arrays.words import Words
 from csaw.partition.base import arguments
 from csaw.partition.base.arguments import flag, maybe
 from csaw.partition.base.parallel import Backlog, Crew
+from csaw.partition.base.plain_data import Record
 from csaw.partition.base.python_names import reading
 from csaw.partition.graph.attributes import (
     EDGE_COLUMNS,
@@ -26,12 +27,15 @@ from csaw.partition.graph.attributes import (
     IDENTITY,
     ORDERED,
     STRING,
+    WEIGHT_RANGE,
     Attributes,
+    Partitioner,
     about,
     sealed,
     weight_range,
+    with_range,
 )
-from csaw.partition.graph.clusters import digest_of, given_clusters
+from csaw.partition.graph.clusters import Made, digest_of, given_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT, EdgeColumn, distinct, time_of
 from csaw.partition.graph.fingerprint import Fingerprint
 from csaw.partition.graph.in_memory import checked_rows, require_both, require_distinct
@@ -176,10 +180,10 @@ class StoreWriter:
         self,
         *,
         directed: bool,
-        vertex_ids: np.ndarray | list[Any] | Words | None,
-        report: Attributes | Callable[[GraphStore], Attributes],
-        clusters: Callable[[GraphStore], tuple[np.ndarray, Attributes]] | None = None,
-        partitioner: Attributes | None = None,
+        vertex_ids: np.ndarray | list[object] | Words | None,
+        report: Record | Callable[[GraphStore], Record],
+        clusters: Callable[[GraphStore], tuple[np.ndarray, Made]] | None = None,
+        partitioner: Partitioner | None = None,
     ) -> GraphStore:
         """Write ids and attributes, give the store its name, and open it.
 
@@ -202,7 +206,7 @@ class StoreWriter:
             with full_disk_named(self.path, found.nbytes):
                 said = about("clusters", kind, fingerprint, algorithm=made["method"], seed=made["seed"])
                 self.digests["clusters"] = self.ended.pop("clusters").close(said)
-            attributes["clusters"] = made | {"digest": digest_of(found)}
+            attributes["clusters"] = {**made, "digest": digest_of(found)}
         self._group(self.draft, sealed(attributes, self.digests))
         with full_disk_named(self.path):
             for done in self.syncs:
@@ -211,28 +215,35 @@ class StoreWriter:
             self.claim.publish()
         return open_graph(self.path)
 
-    def _attributes(self, id_kind: str, fingerprint: str, directed: bool, partitioner: Attributes | None) -> Attributes:
+    def _attributes(
+        self, id_kind: str, fingerprint: str, directed: bool, partitioner: Partitioner | None
+    ) -> Attributes:
         """The attributes that do not depend on the draft, in their order in the file."""
-        return {
+        said: Attributes = {
             "vertices": self.vertices,
             "edges": self.edges,
             "directed": directed,
             "weighted": WEIGHT in self.columns,
             "multigraph": self.facts.repeats,
             "max_degree": self.facts.largest,
-            **weight_range(self.facts.least_above_0, self.facts.heaviest),
+            WEIGHT_RANGE: weight_range(self.facts.least_above_0, self.facts.heaviest),
             "id_dtype": self.id_dtype.name,
             "id_kind": id_kind,
             "fingerprint": fingerprint,
             "partitions": self.rows,
             "report": {},
-            **({} if partitioner is None else {"partitioner": partitioner}),
-            **({} if self.input_rows is None else {EDGE_IDS: self.input_rows}),
-            **({EDGE_COLUMNS: [column.attributes for column in self.further]} if self.further else {}),
-            **({} if time_of(self.further) is None else {ORDERED: True}),
         }
+        if partitioner is not None:
+            said["partitioner"] = partitioner
+        if self.input_rows is not None:
+            said[EDGE_IDS] = self.input_rows
+        if self.further:
+            said[EDGE_COLUMNS] = [column.attributes for column in self.further]
+        if time_of(self.further) is not None:
+            said[ORDERED] = True
+        return with_range(said)
 
-    def _ids(self, given: np.ndarray | list[Any] | Words) -> str:
+    def _ids(self, given: np.ndarray | list[object] | Words) -> str:
         strings = isinstance(given, Words) or any(isinstance(one, str) for one in given[:1])
         ids = given if strings else np.asarray(given)  # NumPy's strings would all be as wide as the longest
         if isinstance(ids, np.ndarray) and ids.dtype.kind in "iu":
@@ -251,7 +262,7 @@ class StoreWriter:
         if self.disk:
             self.syncs.append(self.disk.submit(sync_folder, file))
 
-    def _group(self, folder: Path, attributes: Attributes) -> None:
+    def _group(self, folder: Path, attributes: Mapping[str, object]) -> None:
         with full_disk_named(self.path):
             write_group(folder, attributes)
 
@@ -294,7 +305,7 @@ def write_graph(
     partition_bytes: int | None = None,
     balance: str = "edges",
     compression: str | None = None,
-    report: Attributes | None = None,
+    report: Record | None = None,
     clusters: np.ndarray | None = None,
     edge_columns: Mapping[str, ArrayLike] | None = None,
     overwrite: bool = False,

@@ -135,19 +135,22 @@ class Buckets:
         of memory that held the pieces.
         """
         used = sum(column.nbytes for piece in pieces for column in piece if isinstance(column, np.ndarray))
-        how, number_of_first = (self.job.undirected, self.job.drops_loops), row
+        both_ways, drops_loops, number_of_first = self.job.undirected, self.job.drops_loops, row
         dense = [(self.numbering.dense(src[:]), self.numbering.dense(dst[:]), *beside) for src, dst, *beside in pieces]
         buckets = self.room.take([src.size for src, *_ in dense])
         counts, loops = np.zeros(self.count, np.int64), 0
-        for (src, dst, *_), numbers in zip(dense, buckets, strict=True):
-            loops += count_buckets(src, dst, *how, self.bucket_of, self.reached, counts, *numbers)
+        for (src, dst, *_), (src_buckets, dst_buckets) in zip(dense, buckets, strict=True):
+            loops += count_buckets(
+                src, dst, both_ways, drops_loops, self.bucket_of, self.reached, counts, src_buckets, dst_buckets
+            )
         ends = np.concatenate([[0], np.cumsum(counts)])
         a, b = np.empty((2, ends[-1]), self.plan.ids)
         w = np.empty(ends[-1], np.float32) if self.weighted else NO_WEIGHTS
         n = np.empty(ends[-1], np.int64) if self.numbered else NO_NUMBERS
         at = ends[:-1].copy()
-        for (src, dst, *beside), numbers in zip(dense, buckets, strict=True):
-            deal(src, dst, beside[0][:] if self.weighted else NO_WEIGHTS, row, *how, *numbers, at, a, b, w, n)
+        for (src, dst, *beside), (src_buckets, dst_buckets) in zip(dense, buckets, strict=True):
+            weights = beside[0][:] if self.weighted else NO_WEIGHTS
+            deal(src, dst, weights, row, both_ways, drops_loops, src_buckets, dst_buckets, at, a, b, w, n)
             row += src.size
         if self.counts:
             self._count_degrees(a, ends, number)
@@ -192,8 +195,9 @@ class Buckets:
         policy, out = POLICIES[self.job.options.policy], self._room(int(sizes.sum()))
         work = self.plan.vertices, policy, indptr, *out, np.empty(sizes.max(), self.plan.ids)
         sorted_here = 2 + self.weighted if self.job.edge_columns else len(self.places[0])
-        places = (each[:sorted_here] for each in self.places)
-        kept, _, repeats, largest = build_buckets(*places, ends, sizes, cuts, *work, *self._room(int(sizes.max())))
+        addresses, handles = (each[:sorted_here] for each in self.places)
+        room = self._room(int(sizes.max()))
+        kept, _, repeats, largest = build_buckets(addresses, handles, ends, sizes, cuts, *work, *room)
         if kept < 0:
             raise shorter()
         indices, weights, numbers = (column[:kept] for column in out)
@@ -239,7 +243,7 @@ def cuts_of(vertices: int, entries: int, sample: np.ndarray) -> np.ndarray:
     return np.unique(np.concatenate([[0, vertices], inner.astype(np.int64)]))
 
 
-def _numbered(groups: Iterator[tuple[Columns, ...]], row: int) -> Iterator[tuple]:
+def _numbered(groups: Iterator[tuple[Columns, ...]], row: int) -> Iterator[tuple[object, ...]]:
     """Each group of pieces after its own number and that of its first edge."""
     for number, group in enumerate(groups):
         yield number, row, *group

@@ -13,13 +13,13 @@ from contextlib import closing
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
 from csaw.partition.arrays.replace import Draft, discard
 from csaw.partition.arrays.spool import Budget
-from csaw.partition.base.parallel import Crew
+from csaw.partition.base.parallel import Crew, Result
 from csaw.partition.errors import CsawError, OptionError
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.write import StoreWriter
@@ -62,8 +62,13 @@ DEALT_ROWS = 1 << 23  # at a time: the more, the longer are the pieces of bucket
 COUNTED_ENTRIES = 1 << 22  # of a task that counts degrees, at least
 WORK_BYTES = 64  # of memory in which a row is dealt
 
-Work = Callable[[Callable[..., Any], Sequence[tuple]], Iterator[Any]]
-"""Does a function with each of the arguments, wherever, and gives the results in the order of the arguments."""
+
+class Work(Protocol):
+    """Does a function with each of the arguments, wherever, and gives the results in the order of the arguments."""
+
+    def __call__(
+        self, function: Callable[..., Result], arguments: Sequence[tuple[object, ...]], /
+    ) -> Iterator[Result]: ...
 
 
 def ingest_spread(

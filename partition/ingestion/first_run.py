@@ -99,7 +99,7 @@ def compiling_aside(threads: int) -> Iterator[None]:
             child.wait()
 
 
-def _child(names: list[str]) -> subprocess.Popen:
+def _child(names: list[str]) -> subprocess.Popen[bytes]:
     """A process that compiles some shares. Their kernels wait for it."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     nowhere = subprocess.DEVNULL

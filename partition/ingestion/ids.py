@@ -108,12 +108,12 @@ def _distinct(raw: Edges, dtype: np.dtype, crew: Crew) -> np.ndarray:
             np.concatenate([ids[:].astype(dtype, copy=False) for src, dst, *_ in pieces for ids in (src, dst)])
         )
 
-    def both(one: Future, other: Future) -> np.ndarray:
+    def both(one: Future[np.ndarray], other: Future[np.ndarray]) -> np.ndarray:
         return np.union1d(one.result(), other.result())
 
-    merged: list[Future | None] = []  # at place k of 2^k groups
+    merged: list[Future[np.ndarray] | None] = []  # at place k of 2^k groups
     for found in crew.in_order(of, grouped(raw, SORTED_ROWS), SORTED_ROWS * SORTED_ROW_BYTES):
-        job: Future = Future()
+        job: Future[np.ndarray] = Future()
         job.set_result(found)
         for place, waiting in enumerate([*merged, None]):
             if waiting is None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from csaw.partition.arrays.spool import Budget
 from csaw.partition.base.parallel import Crew, processors
-from csaw.partition.base.plain_data import Record
+from csaw.partition.graph.clusters import Made
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT, EdgeColumn
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.ingestion.ids import Numbering, Unchanged
@@ -23,7 +23,7 @@ from csaw.partition.ingestion.word_numbers import StringNumbering
 KEPT_SHARE = 0.7  # of the memory, for spools; threads have the rest in work
 
 
-MakeClusters = Callable[[GraphStore], tuple[np.ndarray, Record]]
+MakeClusters = Callable[[GraphStore], tuple[np.ndarray, Made]]
 """Gives the cluster of each vertex of a store, and how they were made."""
 
 

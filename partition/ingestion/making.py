@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import TypedDict
+from typing import TypedDict, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -70,7 +70,9 @@ def preview_in_memory(graph: InMemory) -> Record:
     return _record(graph.report["read_as"], [column.name for column in columns], edges, graph.directed, [])
 
 
-def _record(said: list[str], columns: list[str], edges: list[list], directed: bool, warnings: list[str]) -> Record:
+def _record(
+    said: list[str], columns: list[str], edges: list[list[object]], directed: bool, warnings: list[str]
+) -> Record:
     return {
         "read_as": said,
         "columns": ["source", "target", *columns],
@@ -80,7 +82,7 @@ def _record(said: list[str], columns: list[str], edges: list[list], directed: bo
     }
 
 
-def _edges(rows: FileRows | Several, job: IngestJob) -> Iterator[list]:
+def _edges(rows: FileRows | Several, job: IngestJob) -> Iterator[list[object]]:
     """The edges of files one after the other, reversed or without loops if the options say so."""
     files = [rows.opened(file) for file in rows.files] if isinstance(rows, Several) else [rows]
     for file in files:
@@ -89,7 +91,7 @@ def _edges(rows: FileRows | Several, job: IngestJob) -> Iterator[list]:
                 yield from _of_piece(piece, job)
 
 
-def _of_piece(piece: Piece, job: IngestJob) -> Iterator[list]:
+def _of_piece(piece: Piece, job: IngestJob) -> Iterator[list[object]]:
     src, dst = (piece.dst, piece.src) if job.options.reverse else (piece.src, piece.dst)
     for number in range(_count(src)):
         ends = [_id(src, number), _id(dst, number)]
@@ -170,6 +172,10 @@ OF_FILES = {
 STORE = ("partitions", "partition_bytes", "balance", "compression", "overwrite")
 
 
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+"""A path, or several."""
+
+
 def make(
     inputs: Foreign, out: Path, *, progress: bool | Callable[[int, int], None] | None, **given: object
 ) -> GraphStore:
@@ -192,7 +198,7 @@ def look(inputs: Foreign, given: Values) -> Record:
     return preview(files, chosen)
 
 
-def _of_files(inputs: Foreign, options: Values) -> tuple[IngestOptions, list[str]]:
+def _of_files(inputs: Paths, options: Values) -> tuple[IngestOptions, list[str]]:
     """The options of an ingest of files, and the files."""
     if unknown := sorted(options.keys() - IngestOptions.__dataclass_fields__.keys()):
         what = (
@@ -221,7 +227,7 @@ def _as_ingested(given: Values) -> Values:
     return options
 
 
-def _are_paths(inputs: object) -> bool:
+def _are_paths(inputs: Foreign) -> TypeGuard[Paths]:
     """Whether ``inputs`` is a path, or a sequence of paths."""
     if isinstance(inputs, str | os.PathLike):
         return True

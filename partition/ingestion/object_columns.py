@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,11 @@ from csaw.partition.ingestion.columns import EDGE_COLUMN, place_of
 from csaw.partition.ingestion.ingest_options import texts
 from csaw.partition.ingestion.objects import TABLES, Edges, Foreign, library_of
 from csaw.partition.ingestion.time_column import BY_UNIT, units_of
+
+if TYPE_CHECKING:
+    import igraph
+    import networkx
+    from torch_geometric.data import Data
 
 
 def edge_columns_of(
@@ -64,19 +70,19 @@ def _values(data: Foreign, library: str, name: str, argument: str) -> ArrayLike:
     return found
 
 
-def _of_networkx(graph: Foreign, name: str) -> ArrayLike:
+def _of_networkx(graph: "networkx.Graph", name: str) -> ArrayLike:
     return [row[2] for row in graph.edges(data=name)]
 
 
-def _of_igraph(graph: Foreign, name: str) -> ArrayLike | None:
+def _of_igraph(graph: "igraph.Graph", name: str) -> ArrayLike | None:
     return list(graph.es[name]) if name in graph.es.attributes() else None
 
 
-def _of_pyg(data: Foreign, name: str) -> ArrayLike | None:
+def _of_pyg(data: "Data", name: str) -> ArrayLike | None:
     return getattr(data, name, None)
 
 
-ATTRIBUTES: dict[str, Callable[[Foreign, str], ArrayLike | None]] = {
+ATTRIBUTES: dict[str, Callable[..., ArrayLike | None]] = {
     "networkx": _of_networkx,
     "igraph": _of_igraph,
     "torch_geometric": _of_pyg,

@@ -16,7 +16,7 @@ dict                              neighbors of each vertex: a list, or a dict wi
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +27,14 @@ from csaw.partition.graph.given_arrays import array_of, foreign, integers_of
 from csaw.partition.ingestion.columns import SOURCES, TARGETS, WEIGHTS, Wishes, choose, plain, wish_of
 
 if TYPE_CHECKING:
+    import igraph
+    import networkx
+    import pandas
+    import polars
+    import pyarrow
     from scipy.sparse import coo_matrix, spmatrix
+    from torch import Tensor
+    from torch_geometric.data import Data
 
 
 # Matrices of scipy.sparse as entries.
@@ -154,7 +161,7 @@ KNOWN_NAMES = {*SOURCES, *TARGETS, *WEIGHTS}
 LISTED = ("Int128", "UInt128", "Decimal", "Date", "Time", "Duration", "Object")
 """Types of polars whose values Python knows better than NumPy."""
 
-Foreign = Any
+Foreign = object
 """An object of another library, whose type csaw never imports."""
 Wish = str | int | None
 """A column that a user names, or numbers from 1; None lets the names decide."""
@@ -174,7 +181,7 @@ class Edges(NamedTuple):
     sources: ArrayLike
     targets: ArrayLike
     weights: ArrayLike | None = None
-    vertices: int | Sequence | None = None
+    vertices: int | Sequence[int | str] | None = None
     directed: bool = True
     duplicates: str = "first"
     added: ArrayLike | None = None
@@ -230,7 +237,7 @@ def library_of(kind: type) -> str | None:
     return next((name for name in names if name in READERS or name in TABLES), None)
 
 
-def _of_networkx(graph: Foreign, weights: str) -> Edges:
+def _of_networkx(graph: "networkx.Graph", weights: str) -> Edges:
     named = "weight" if weights == AUTO else weights
     nodes, rows = list(graph.nodes), list(graph.edges(data=named))
     number = {node: place for place, node in enumerate(nodes)}
@@ -241,7 +248,7 @@ def _of_networkx(graph: Foreign, weights: str) -> Edges:
     return Edges("networkx graph", sources, targets, held, nodes, graph.is_directed(), repeats)
 
 
-def _of_igraph(graph: Foreign, weights: str) -> Edges:
+def _of_igraph(graph: "igraph.Graph", weights: str) -> Edges:
     named, known = "weight" if weights == AUTO else weights, graph.es.attributes()
     if weights not in (AUTO, NONE) and named not in known:
         raise OptionError(
@@ -265,7 +272,7 @@ def _attribute(found: Iterable[float | None], name: str, where: str, *, asked: b
     return None
 
 
-def _of_scipy(matrix: Foreign, weights: str) -> Edges:
+def _of_scipy(matrix: "spmatrix", weights: str) -> Edges:
     entries = entries_of(matrix)
     _only(weights, "sparse matrix", "its values are the weights")
     if weights == NONE or entries.data.dtype == bool:
@@ -278,13 +285,13 @@ def _are_ones(values: np.ndarray) -> bool:
     return values.dtype.kind in "iuf" and bool((values == 1).all())
 
 
-def _of_torch(tensor: Foreign, weights: str) -> Edges:
+def _of_torch(tensor: "Tensor", weights: str) -> Edges:
     _only(weights, "edge_index", "it has none; give an array of them")
     sources, targets = _rows_of(tensor)
     return Edges("edge_index", sources, targets, duplicates="keep")
 
 
-def _of_pyg(data: Foreign, weights: str) -> Edges:
+def _of_pyg(data: "Data", weights: str) -> Edges:
     if type(data).__name__ == "TemporalData":
         return Edges("TemporalData", _numpy_of(data.src), _numpy_of(data.dst), None, int(data.num_nodes), True, "keep")
     if getattr(data, "edge_index", None) is None:
@@ -303,7 +310,7 @@ def _of_pyg(data: Foreign, weights: str) -> Edges:
     return Edges("Data", sources, targets, flat, int(vertices), duplicates="keep")
 
 
-def _rows_of(tensor: Foreign) -> np.ndarray:
+def _rows_of(tensor: "Tensor") -> np.ndarray:
     """The two rows of an edge_index."""
     held = _numpy_of(tensor)
     if held.ndim != 2 or held.shape[0] != 2 or held.dtype.kind not in "iu":
@@ -313,7 +320,7 @@ def _rows_of(tensor: Foreign) -> np.ndarray:
     return held
 
 
-def _numpy_of(tensor: Foreign) -> np.ndarray:
+def _numpy_of(tensor: "Tensor") -> np.ndarray:
     if str(getattr(tensor, "layout", "torch.strided")) != "torch.strided":
         raise OptionError(
             f"graph: expected an edge_index [2, edges], found a sparse tensor ({tensor.layout}); give its indices"
@@ -323,13 +330,13 @@ def _numpy_of(tensor: Foreign) -> np.ndarray:
     return array_of("graph", tensor)
 
 
-def _of_pandas(table: Foreign) -> Table:
+def _of_pandas(table: "pandas.DataFrame") -> Table:
     if not hasattr(table, "columns"):
         raise OptionError(f"graph: expected a pandas.DataFrame, found a {type(table).__name__}")
     return "pandas table", [str(name) for name in table.columns], lambda k: table.iloc[:, k].to_numpy()
 
 
-def _of_polars(table: Foreign) -> Table:
+def _of_polars(table: "polars.DataFrame") -> Table:
     if not hasattr(table, "to_series"):
         raise OptionError(f"graph: expected a polars.DataFrame, found a {type(table).__name__}; call collect() first")
 
@@ -340,7 +347,7 @@ def _of_polars(table: Foreign) -> Table:
     return "polars table", list(table.columns), column
 
 
-def _of_arrow(table: Foreign) -> Table:
+def _of_arrow(table: "pyarrow.Table") -> Table:
     if not hasattr(table, "column_names"):
         raise OptionError(f"graph: expected a pyarrow.Table or RecordBatch, found {type(table).__name__}")
 
@@ -397,7 +404,7 @@ def _of_columns(columns: Sequence[ArrayLike], weights: str) -> Edges:
     return Edges("columns", columns[0], columns[1], held)
 
 
-def _of_dict(neighbors: Mapping[Any, Any], weights: str) -> Edges:
+def _of_dict(neighbors: Mapping[int | str, object], weights: str) -> Edges:
     where, named = "dict of neighbors", "weight" if weights == AUTO else weights
     if neighbors and all(isinstance(key, str) and plain(key) in KNOWN_NAMES for key in neighbors):
         raise OptionError(
@@ -429,7 +436,7 @@ def _only(weights: str, where: str, said: str) -> None:
         raise OptionError(f"weights: {where}: expected auto, none or an array, found {quoted(weights)}: {said}")
 
 
-READERS: dict[str, Callable[[Foreign, str], Edges]] = {
+READERS: dict[str, Callable[..., Edges]] = {
     "networkx": _of_networkx,
     "igraph": _of_igraph,
     "scipy": _of_scipy,
@@ -441,4 +448,4 @@ READERS: dict[str, Callable[[Foreign, str], Edges]] = {
     "dict": _of_dict,
 }
 """Readers of objects, by the library that its type is from, or by the name of a type of Python itself."""
-TABLES: dict[str, Callable[[Foreign], Table]] = {"pandas": _of_pandas, "polars": _of_polars, "pyarrow": _of_arrow}
+TABLES: dict[str, Callable[..., Table]] = {"pandas": _of_pandas, "polars": _of_polars, "pyarrow": _of_arrow}

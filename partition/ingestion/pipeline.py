@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from csaw.partition.arrays.files import GRAPH
 from csaw.partition.arrays.locks import lock_of
-from csaw.partition.arrays.replace import GRAPH, Draft, check, draft_of
+from csaw.partition.arrays.replace import Draft, check, draft_of
 from csaw.partition.arrays.spool import Budget, Spool
 from csaw.partition.base.parallel import Crew
 from csaw.partition.base.plain_data import Record
@@ -35,7 +36,7 @@ from csaw.partition.base.stages import (
     tell,
 )
 from csaw.partition.errors import FormatError, OptionError
-from csaw.partition.graph.clusters import make_clusters
+from csaw.partition.graph.clusters import Made, make_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT
 from csaw.partition.graph.parts import cut_points, partition_count
 from csaw.partition.graph.reciprocity import reciprocity
@@ -92,6 +93,10 @@ def ingest(
         return Ingest(name_of(files), rows, options, crew, budget, passes, files).make(out)
 
 
+Row = tuple[np.ndarray, np.ndarray, np.ndarray | None, *tuple[np.ndarray, ...]]
+"""Arrays of sources, targets, weights or None, and further columns."""
+
+
 class GivenRows(Protocol):
     """Rows of integers that a program gives to :func:`ingest_rows`: (sources, targets, weights or None) in pieces, with
     an array for each further column of the options behind them.
@@ -109,7 +114,7 @@ class GivenRows(Protocol):
     @property
     def counts(self) -> dict[str, int]: ...
 
-    def __iter__(self) -> Iterator[tuple[Any, ...]]: ...
+    def __iter__(self) -> Iterator[Row]: ...
 
 
 class _AsPieces:
@@ -224,7 +229,7 @@ class Ingest:
         finally:
             remove_by_range(out)
 
-    def _clusters(self, draft: GraphStore) -> tuple[np.ndarray, Record]:
+    def _clusters(self, draft: GraphStore) -> tuple[np.ndarray, Made]:
         """The cluster of each vertex, and how they were made."""
         wanted, method, seed = self.options.clusters, self.options.method, self.options.cluster_seed
         assert wanted is not None

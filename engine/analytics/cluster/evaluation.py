@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Self, cast
 
 from csaw.engine.analytics.cluster.measure_recipe import refuse_without_file, sent
 from csaw.engine.analytics.computations import DIVIDED
@@ -28,6 +28,7 @@ from csaw.engine.plan.residency import Residency
 from csaw.engine.samples import Samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.parallel import processors
+from csaw.partition.base.plain_data import OptionValue
 from csaw.partition.base.python_names import with_names
 from csaw.partition.base.stages import step
 from csaw.partition.errors import OptionError
@@ -42,7 +43,7 @@ def evaluate_on_cluster(
     *,
     cluster: str,
     progress: Progress = lambda doing: None,
-    **options: Any,
+    **options: OptionValue,
 ) -> Evaluation:
     """Do what :func:`evaluate` does by the workers of a Dask cluster, which see all stores under the same paths.
 

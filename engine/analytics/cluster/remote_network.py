@@ -4,7 +4,7 @@ Integers are added as they come in the order of the tasks; floating-point number
 of the sources, as one process adds them. So findings have the same bits, whatever the number of workers.
 """
 
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,8 @@ class SpreadNetwork:
         shares = self.spread.workers
         tasks = [(*self.asked, each, (k, shares)) for k in range(shares)]
         parts = list(self.spread(measurer.triangles_of_share, tasks))
-        if any(part is None for part in parts):
+        counted = [part for part in parts if part is not None]
+        if len(counted) < len(parts):
             return next(self.spread(measurer.all_triangles, [(*self.asked, each)]))
-        return sum(part[0] for part in parts), sum(part[1] for part in parts) if each else None
+        of_vertices = [counts for _, counts in counted if counts is not None]
+        return sum(total for total, _ in counted), reduce(np.add, of_vertices) if each else None

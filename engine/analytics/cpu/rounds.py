@@ -8,7 +8,7 @@ first, so that an error names the hook and its line.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import float64, int64, typeof, types
@@ -168,7 +168,7 @@ class _Combined(_State, CombinedRounds[HostNetwork]):
     def moved(self) -> float:
         return self._added(self.made.kernels.add_changes, np.dtype(np.float64), self.values, self.following)
 
-    def _added(self, kernel: Callable[..., None], kind: np.dtype, *given: Any) -> Any:
+    def _added(self, kernel: Callable[..., None], kind: np.dtype, *given: object) -> float:
         sums = np.empty(-(-self.network.vertices // CHUNK), kind)
         self.network.each(kernel, self.network.spans(sums.size), CHUNK, *given, sums)
         return added(sums.tolist(), is_real(kind))
@@ -308,7 +308,10 @@ class _Typing:
 
         ``kinds``: types of arguments that are no integers by nature.
         """
-        given: dict[str, Any] = dict.fromkeys(ARGUMENTS, int64) | {"params": typeof(self.params), "weight": float64}
+        given: dict[str, types.Type] = dict.fromkeys(ARGUMENTS, int64) | {
+            "params": typeof(self.params),
+            "weight": float64,
+        }
         signature = tuple((given | {"total": float64} | dict(kinds))[name] for name in ARGUMENTS)
         hooks = tuple(one for name, one in self.measure.hooks(real=real).items() if name == hook)
         function = getattr(_kernels((), hooks, ()), hook)

@@ -295,7 +295,7 @@ def _add(network: HostNetwork, source: int, total: np.ndarray) -> None:
         network.each(betweenness_kernels.hand_over, network.spans(found[level].size), found[level], ways, passed)
 
 
-def _over_level(network: HostNetwork, kernel: Callable, found: np.ndarray, *state: object) -> None:
+def _over_level(network: HostNetwork, kernel: Callable[..., object], found: np.ndarray, *state: object) -> None:
     """Run a kernel on the vertices of a level, which are ``found``."""
     for block, low, high in level_blocks(network, found):
         edges = int(network.degrees[found[low:high]].sum())

@@ -13,6 +13,7 @@ from functools import cached_property, partial
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.analytics.cuda import bfs
 from csaw.engine.analytics.cuda.bfs import alone
@@ -25,7 +26,6 @@ from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.analytics.spread import Range
 from csaw.engine.cuda.constants import ROW_LANES, SUM_PIECE
 from csaw.engine.cuda.structs import struct
-from csaw.engine.plan.contracts import Array
 
 log = logging.getLogger(__name__)
 

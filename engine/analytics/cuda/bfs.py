@@ -8,6 +8,7 @@ from functools import cached_property
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.analytics.cuda.levels import WORD, Course, Found, Search
 from csaw.engine.analytics.cuda.network import DeviceNetwork
@@ -29,7 +30,6 @@ from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.analytics.spread import Range
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.constants import BLOCK, PUSH_PIECE
-from csaw.engine.plan.contracts import Array
 
 
 def bfs(network: DeviceNetwork, source: int) -> Array:
@@ -173,8 +173,10 @@ class SearchState:
         if not isinstance(network, PooledNetwork):
             return 1, cupy.zeros(1, np.int64), addresses([self.rows.indices])
         bounds = np.array([first for first, _ in network.spread.ranges], np.int64)
-        there = [one.whole(False).indices.data.ptr for one in network.everywhere]
-        begins = np.array(there, np.uint64) - (network.offsets[bounds] * network.id_dtype.itemsize).astype(np.uint64)
+        there: list[Array] = [one.whole(False).indices for one in network.everywhere]
+        begins = np.array([one.data.ptr for one in there], np.uint64) - (
+            network.offsets[bounds] * network.id_dtype.itemsize
+        ).astype(np.uint64)
         return len(there), cupy.asarray(bounds), cupy.asarray(begins)
 
     def push_few(self, now: Found, level: int) -> list[Found]:

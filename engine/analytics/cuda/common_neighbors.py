@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.analytics.clusterings import Support, Triangles
 from csaw.engine.analytics.cuda.footprints import (
@@ -20,7 +21,6 @@ from csaw.engine.analytics.cuda.footprints import (
 )
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.pieces import within
-from csaw.engine.plan.contracts import Array
 
 MOST_ENTRIES, MOST = 1 << 22, 1 << 24  # entries that are looked at, and triangles of a table, at a time
 

@@ -6,6 +6,7 @@ from typing import NamedTuple, Self
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.rows_in_memory import Block, Slot
@@ -114,13 +115,16 @@ class Copies:
             if used[at] is not None:
                 self.stream.wait_event(used[at])
             offsets = self.offsets[part.first_vertex : part.last_vertex + 1] - part.first_edge
-            indptr, indices = slot.indptr[: offsets.size], slot.indices[: part.edges]
+            indptr: Array = slot.indptr[: offsets.size]
+            indices: Array = slot.indices[: part.edges]
             indptr.set(offsets, stream=self.stream)
             indices.set(source.indices, stream=self.stream)
-            weights = None
+            weights: Array | None = None
             if source.weights is not None:
-                weights = slot.weights[: part.edges]
-                weights.set(source.weights, stream=self.stream)
+                assert slot.weights is not None
+                heavy: Array = slot.weights[: part.edges]
+                heavy.set(source.weights, stream=self.stream)
+                weights = heavy
             arrived = self.stream.record()
             if self.staged:
                 arrived.synchronize()  # the buffer is filled again after the next one

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.cuda.launch import Kernels
-from csaw.engine.plan.contracts import Array
 
 WARPS = 1 << 16  # of a launch over rows
 
@@ -78,6 +78,7 @@ def _of_rows(source: Array, target: Array, like: Block) -> Block:
 
 def incoming_with_weights(block: Block) -> Block:
     """The same with weights. Those of repeats keep their order."""
+    assert block.weights is not None
     source, target = _ends(block)
     order = cupy.argsort(target, kind="stable")  # entries are in the order of their rows
     return _of_rows(target[order], source[order], block)._replace(weights=block.weights[order])

@@ -13,6 +13,7 @@ from typing import ClassVar, Self
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.analytics.cpu.network import HostNetwork, HostOptions
 from csaw.engine.analytics.cuda import directions
@@ -29,7 +30,6 @@ from csaw.engine.cuda.graphs.resident import Staging
 from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device
-from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.footprint import NOTHING, Footprint
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore, Partition

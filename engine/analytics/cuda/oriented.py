@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.analytics.clusterings import HUBS
 from csaw.engine.analytics.cuda.network import DeviceNetwork
@@ -28,7 +29,6 @@ from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.memory import page_locked
-from csaw.engine.plan.contracts import Array
 from csaw.partition.base.cache import cache_dir
 from csaw.partition.errors import DeviceError
 

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.analytics import pattern
 from csaw.engine.analytics.cuda import oriented
 from csaw.engine.analytics.cuda.footprints import LEAST_MATCHES, MATCH_BYTES, PATTERNS, require_room
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.pattern import Asked, count_each
-from csaw.engine.plan.contracts import Array
 
 MOST = 1 << 22  # matches of a table; so many keep a GPU busy
 PIECE = 2048  # candidates that a block joins at a time, as in engine/analytics/cuda/kernels/patterns.cu

@@ -11,6 +11,7 @@ from threading import Lock
 from typing import Any, ClassVar
 
 import cupy
+from cupy import ndarray as Array
 
 from csaw.engine.analytics.computations import SPREAD
 from csaw.engine.analytics.cuda.copies import HostRows
@@ -22,7 +23,6 @@ from csaw.engine.cuda.graphs.edge_arrays import made
 from csaw.engine.cuda.graphs.node import fetch, reach_each_other
 from csaw.engine.cuda.graphs.resident import Staging
 from csaw.engine.cuda.memory import on_device
-from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.footprint import Footprint
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore, Partition

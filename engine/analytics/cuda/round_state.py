@@ -9,6 +9,7 @@ from functools import cached_property
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.typed_rounds import compiled, typed
@@ -30,7 +31,6 @@ from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device
 from csaw.engine.cuda.structs import struct
-from csaw.engine.plan.contracts import Array
 
 FEW, FEW_THREADS = 4096, 1024  # entries of rows that one block pushes along in the time of some launches; its threads
 PULL_SHARE = 15

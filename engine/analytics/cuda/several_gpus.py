@@ -6,13 +6,13 @@ from typing import Protocol, Self, TypeVar
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.analytics.spread import Range
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.memory import pinned
-from csaw.engine.plan.contracts import Array
 from csaw.partition.base import worker_pool as parts
 
 # GPUs that share a work in short steps: one thread drives all, since to wake others would take longer than a step.

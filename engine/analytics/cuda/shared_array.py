@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Self
 
 import cupy
+from cupy import ndarray as Array
 
 from csaw.engine.analytics.cuda.several_gpus import Counters, Seat, addresses, copy_range, step, then_step
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.cuda.graphs.node import copied, fetch
-from csaw.engine.plan.contracts import Array
 
 PAIR = 2  # numbers of a vertex that is told by itself; of one among all, one
 

@@ -10,6 +10,7 @@ from functools import partial
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.analytics.cuda.levels import WORD
 from csaw.engine.analytics.cuda.network import DeviceNetwork
@@ -30,7 +31,6 @@ from csaw.engine.analytics.passes import CHUNK, any_active, first_step, settle_r
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.constants import BLOCK
-from csaw.engine.plan.contracts import Array
 
 LARGE = 1 << 30  # entries of rows of a graph from where on several GPUs are quicker (docs/contributing/tuning.md)
 

@@ -12,6 +12,7 @@ from itertools import pairwise, zip_longest
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.several_gpus import (
@@ -35,7 +36,6 @@ from csaw.engine.analytics.ranks import UNITS, Ranks, converged, iterated
 from csaw.engine.cuda.constants import BLOCK, SETTLED
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.launch import Kernels
-from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.residency import Residency
 
 

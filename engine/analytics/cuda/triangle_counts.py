@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
-from csaw.engine.analytics.cuda import oriented
+from csaw.engine.analytics.clusterings import HUBS
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.oriented import DENSE_OF, Higher, Lists
 from csaw.engine.cuda.launch import Kernels
-from csaw.engine.plan.contracts import Array
 
 MANY = 96  # neighbors from which a vertex is worth a bitmap of the hubs
 CHUNK = 2048  # higher neighbors of a task, as in engine/analytics/cuda/kernels/triangles.cu
@@ -155,8 +155,8 @@ def count(
     kernels = network.kernels("triangles", EACH=int(each))
     part, step = share
     first, last = middles.first, middles.last
-    start = [low + (part - low) % step for low in (first, max(first, oriented.HUBS), max(first, oriented.HUBS, many))]
-    ends = [min(last, oriented.HUBS), min(last, max(many, oriented.HUBS)), last]
+    start = [low + (part - low) % step for low in (first, max(first, HUBS), max(first, HUBS, many))]
+    ends = [min(last, HUBS), min(last, max(many, HUBS)), last]
     lists = (first, *middles[2:], *higher, others.first, *others[1:])
     out = (counts.total, counts.of_rank)
     hubs = higher.count[start[0] - first : max(ends[0] - first, 0) : step]

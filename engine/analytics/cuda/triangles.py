@@ -10,6 +10,7 @@ own rows alone, lists pass by between them (triangles_spread.py). Counts are add
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.analytics import pieces
 from csaw.engine.analytics.clusterings import Clusterings, of_arrays, with_none
@@ -23,7 +24,6 @@ from csaw.engine.analytics.cuda.several_gpus import exchange, here, on_each, row
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.launch import Kernels
-from csaw.engine.plan.contracts import Array
 
 
 def triangles(network: DeviceNetwork, *, each: bool = True) -> tuple[int, Array | None]:

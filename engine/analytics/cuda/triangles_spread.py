@@ -18,6 +18,7 @@ from itertools import pairwise
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.analytics.cuda import triangle_counts as counting
 from csaw.engine.analytics.cuda.network import DeviceNetwork
@@ -43,7 +44,6 @@ from csaw.engine.analytics.cuda.several_gpus import in_order, on_each, rows_of
 from csaw.engine.analytics.cuda.triangle_counts import Counts
 from csaw.engine.analytics.pieces import within
 from csaw.engine.analytics.rows_in_memory import Block
-from csaw.engine.plan.contracts import Array
 
 log = logging.getLogger(__name__)
 PLACE_BYTES = (

@@ -14,6 +14,7 @@ from functools import cached_property
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.analytics.cuda import triangle_counts as counting
 from csaw.engine.analytics.cuda.footprints import BLOCK_SHARE, RANKED_BYTES, least_block_bytes
@@ -36,7 +37,6 @@ from csaw.engine.analytics.cuda.piece_groups import Group, grouped
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.several_gpus import in_order, on_each, rows_of
 from csaw.engine.analytics.cuda.triangle_counts import Counts
-from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.graph.views import Recut

@@ -1,7 +1,8 @@
 """The ids of a sample's vertices: those of the graph that they were sampled from."""
 
+from collections.abc import Iterable
+
 import numpy as np
-from numpy.typing import ArrayLike
 
 from csaw.engine.plan.contracts import Store
 from csaw.partition import GraphStore
@@ -26,7 +27,7 @@ class Members:
         at = np.asarray(dense, np.int64)
         return self.graph.original_ids(np.where(at < 0, at, self.vertices[at]))
 
-    def dense_ids(self, originals: ArrayLike) -> np.ndarray:
+    def dense_ids(self, originals: Iterable[int | str]) -> np.ndarray:
         """The vertices with these original ids; OptionError names the first that was not sampled."""
         wanted = np.asarray(self.graph.dense_ids(originals), np.int64)
         found = np.searchsorted(self.vertices, wanted)

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.measure import Measure, Wanted, find, names, owners
@@ -13,6 +13,7 @@ from csaw.engine.api.option import Bytes, Option
 from csaw.engine.api.registry import code_of, module_of
 from csaw.engine.plan.options import MOST_THREADS, declared
 from csaw.engine.plan.residency import Residency
+from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError, UnknownNameError
 
@@ -183,7 +184,7 @@ class EvaluateOptions:
         return "--windows" if self.windows is not None else "--every" if self.every is not None else ""
 
     @classmethod
-    def of(cls, given: dict[str, Any]) -> tuple[Self, dict[str, Any]]:
+    def of(cls, given: Values) -> tuple[Self, Values]:
         """Split ``given`` into the options of an evaluation and those of its measures."""
         known = options()
         return cls(**{name: given[name] for name in given if name in known}), {

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from csaw.engine.analytics.evaluation import tables
 from csaw.engine.analytics.evaluation.evaluate import Evaluation, evaluate
@@ -20,7 +19,7 @@ from csaw.engine.api.registry import Algo
 from csaw.engine.samples import Samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.notebook import counted
-from csaw.partition.base.plain_data import Values
+from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.base.stages import course, step
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.views import LEAST_TIME, Window
@@ -115,7 +114,7 @@ def evaluate_windows(
     *,
     progress: Progress = lambda doing: None,
     algo: Algo | None = None,
-    **options: Any,
+    **options: OptionValue,
 ) -> Evaluation:
     """Do what :func:`evaluate` does, and measure a graph in several windows of time where ``options`` ask for them.
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from io import BytesIO, StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -171,8 +171,9 @@ def _figure(lines: Lines, title: str, size: tuple[float, float]) -> "Figure":
     x_label, y_label = drawn[0][1].labels
     axis.set(xlabel=_sentence(x_label), ylabel=_sentence(y_label))
     axis.set_title(_no_formula(title), loc="left", fontweight="bold", wrap=True)
-    axis.set_xscale(**_scale(np.concatenate([line.x for _, line in drawn])))
-    axis.set_yscale(**_scale(np.concatenate([line.y for _, line in drawn])))
+    for scaled, set_scale in (("x", axis.set_xscale), ("y", axis.set_yscale)):
+        kind, thresholds = _scale(np.concatenate([getattr(line, scaled) for _, line in drawn]))
+        set_scale(kind, **thresholds)
     if axis.get_xscale() == "symlog":
         axis.locator_params(axis="x", numticks=TICKS)
     for number, (label, line) in enumerate(drawn):
@@ -231,17 +232,17 @@ def _share(finding: Distribution) -> np.ndarray:
     return above / max(above[0] if above.size else 1.0, 1.0)
 
 
-def _scale(values: np.ndarray) -> dict[str, Any]:
+def _scale(values: np.ndarray) -> tuple[str, dict[str, float]]:
     """The scale of an axis: logarithmic where positive values span more than a factor of 50.
 
     Beside negative values, -1, 0 and 1 are a decade apart, or a sixth of all, so that their labels have room.
     """
     positive = values[values > 0]
     if not positive.size or positive.max() <= 50 * positive.min():
-        return {"value": "linear"}
+        return "linear", {}
     if values.min() > 0:
-        return {"value": "log"}
+        return "log", {}
     if values.min() == 0:
-        return {"value": "symlog"}
+        return "symlog", {}
     decades = np.log10(max(-float(values.min()), float(values.max())))
-    return {"value": "symlog", "linthresh": 1, "linscale": max(1.0, decades / 6)}
+    return "symlog", {"linthresh": 1, "linscale": max(1.0, decades / 6)}

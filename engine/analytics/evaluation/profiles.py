@@ -11,6 +11,7 @@ from csaw.engine.analytics.measure import Column, Curve, Distribution, Finding, 
 from csaw.engine.analytics.unfinished import DAMAGED, Unfinished, write
 from csaw.engine.analytics.unfinished import read as read_arrays
 from csaw.partition.base.cache import cache_dir
+from csaw.partition.base.plain_data import Record
 
 VERSION = 5
 """Raised when findings change, so that those of before are not taken."""
@@ -46,7 +47,7 @@ def keep(identity: str, measure: Measure, findings: Findings, *, columns: bool =
 
 def _described(number: int, finding: Finding, arrays: dict[str, np.ndarray]) -> dict[str, object]:
     """A finding as plain data, in which the name of an array stands for it; the array goes to ``arrays``."""
-    said: dict[str, object] = {"is": type(finding).__name__}
+    said: Record = {"is": type(finding).__name__}
     for name, value in vars(finding).items():
         if isinstance(value, np.ndarray):
             arrays[f"{number}_{name}"] = value
@@ -56,7 +57,7 @@ def _described(number: int, finding: Finding, arrays: dict[str, np.ndarray]) -> 
     return said
 
 
-def _read(said: dict, held: Mapping[str, np.ndarray]) -> Finding:
+def _read(said: Record, held: Mapping[str, np.ndarray]) -> Finding:
     """The finding that ``_described`` has said, with its arrays out of ``held``."""
     values = {
         name: held[value["array"]] if isinstance(value, dict) else value for name, value in said.items() if name != "is"

@@ -26,8 +26,8 @@ from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.rules import ENDS, SOURCES, STEPS
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.samples import Samples
+from csaw.engine.samples.check import Manifest
 from csaw.engine.sources.sources import SourcesDigest
-from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError
 
 BATCHES = 100
@@ -282,7 +282,7 @@ def _has_law(algorithm: type[Algorithm]) -> bool:
     return bool(vars(algorithm).get("visits"))
 
 
-def _obstacle(manifest: Record, law: str, host: HostNetwork) -> str:
+def _obstacle(manifest: Manifest, law: str, host: HostNetwork) -> str:
     """The reason why nothing is known of the chances; empty if they are known."""
     request, by_edges = manifest["request"], manifest.get("visited") != SOURCES
     if not law:
@@ -317,6 +317,7 @@ def _strengths(host: HostNetwork) -> np.ndarray:
     """Sum of the weights of each vertex's edges."""
     out = np.zeros(host.vertices)
     for block in host.blocks(weights=True):
+        assert block.weights is not None
         sums = np.concatenate([[0.0], np.cumsum(block.weights, dtype=np.float64)])
         out[block.first : block.last] = np.diff(sums[block.indptr - block.indptr[0]])
     host.forget_blocks()

@@ -65,10 +65,11 @@ def _dense(store: GraphStore, given: str) -> np.ndarray:
     """int64: the vertices of an option, each once, rising."""
     if not given:
         raise OptionError(f"{FLAG}: expected at least one vertex id, found none")
-    ids: list = given.split("\n")
+    words = given.split("\n")
+    ids: list[int | str] = [*words]
     if store.id_kind != STRING:
         try:
-            ids = [int(word) for word in ids]
+            ids = [int(word) for word in words]
         except ValueError as error:
             raise OptionError(f"{FLAG}: expected integers, which ids of {store.path} are: {error}") from error
     return np.unique(np.asarray(vertices_of(store, ids, FLAG), np.int64))

@@ -34,7 +34,6 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from csaw.engine.bench.bench_row import Row
 from csaw.engine.bench.machine import held_to
@@ -42,7 +41,9 @@ from csaw.engine.bench.peers import csaw, libraries, programs
 from csaw.partition.errors import OptionError
 
 FIRST = "csaw"
-TOOLS: dict[str, Any] = csaw.TOOLS | dict(sorted((libraries.TOOLS | programs.TOOLS).items()))  # what they are differs
+Tool = type[csaw.Tool] | type[libraries.Library] | programs.ProgramPeer
+OTHERS: dict[str, Tool] = {**libraries.TOOLS, **programs.TOOLS}
+TOOLS: dict[str, Tool] = {**csaw.TOOLS, **dict(sorted(OTHERS.items()))}
 LOOP = Path(__file__).parents[1] / "peer_loop.py"
 LIMIT_SECONDS = 120.0  # limit for a draw, and for loading with the first draw
 

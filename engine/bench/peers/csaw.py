@@ -45,7 +45,10 @@ def on_gpu(how):
 
 class Tool:
     devices = ("cpu", "cuda")
-    works, on_gpu, programs, unchecked = (), (), (), ""
+    works: tuple[str, ...] = ()
+    on_gpu: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    unchecked = ""
 
     def __init__(self, how, graph):
         from csaw.engine.runs.backends import open_backend

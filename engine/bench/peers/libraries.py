@@ -11,10 +11,10 @@ BIASES = {"uniform": "Uniform", "linear": "Linear", "exponential-rank": "Exponen
 class Library:
     """A sampler that is a package, imported when it is made; what ``__init__.py`` says of a Tool, by default."""
 
-    works: tuple = ()
-    devices: tuple = ("cpu",)
-    on_gpu: tuple = ()
-    programs: tuple = ()
+    works: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ("cpu",)
+    on_gpu: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
     unchecked = ""
 
 

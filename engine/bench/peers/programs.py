@@ -54,11 +54,11 @@ class ProgramPeer(NamedTuple):
 
     programs: tuple[str, ...]
     works: tuple[str, ...]
-    command: Callable
+    command: Callable[..., object]
     edges: str = ""
     seconds: str = ""
     per_second: float = 1.0
-    walks: "Callable | None" = None
+    walks: "Callable[..., object] | None" = None
     devices: tuple[str, ...] = ("cuda",)
     on_gpu: tuple[str, ...] = ()
 

@@ -55,6 +55,7 @@ class Workers:
 
     @property
     def address(self) -> str:
+        assert self.client.scheduler is not None
         return str(self.client.scheduler.address)
 
     @property

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from csaw.engine.api.termination import limit_of
 from csaw.engine.cpu.kernels.clocks import AT, PREV, TURN
 from csaw.engine.cpu.runner import CpuRunner
 from csaw.engine.schedule.backend import ALL
@@ -16,7 +17,7 @@ class ClockWalks:
     comes_back = True  # an instance may return to a partition that it has left
 
     def __init__(self, backend: CpuRunner, first: int, sources: np.ndarray) -> None:
-        self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
+        self.backend, self.first, self.length = backend, first, limit_of(backend.algorithm)
         self.dtype = np.dtype(backend.graph.store.id_dtype)
         shape = sources.shape
         self.sources = sources

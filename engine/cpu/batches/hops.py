@@ -57,7 +57,9 @@ class HopTables:
         backend.in_slices(begins, 1, task)
         self.counts += found.sum(axis=0)
 
-    def _kernel(self, parents: np.ndarray, children: np.ndarray) -> tuple[Callable, tuple, tuple]:
+    def _kernel(
+        self, parents: np.ndarray, children: np.ndarray
+    ) -> tuple[Callable[..., object], tuple[object, ...], tuple[object, ...]]:
         """The kernel that draws a hop, and what it takes beside the parents and behind their children."""
         return self.backend.kernels.hop, (), ()
 
@@ -91,9 +93,11 @@ class HopTablesInTime(HopTables):
         self.times.append(np.empty(children.shape, np.int64))
         super()._hop(parents, children, size, slot)
 
-    def _kernel(self, parents: np.ndarray, children: np.ndarray) -> tuple[Callable, tuple, tuple]:
+    def _kernel(
+        self, parents: np.ndarray, children: np.ndarray
+    ) -> tuple[Callable[..., object], tuple[object, ...], tuple[object, ...]]:
         *before, time = self.times
-        known = before[-1 if self.backend.algorithm.against_previous else 0]
+        known = before[-1 if self.backend.against_previous else 0]
         beside = known.reshape(-1), parents.size // max(known.size, 1)
         return self.backend.kernels.hop_in_time, beside, (time.reshape(-1), self.backend.time_rules)
 

@@ -36,14 +36,14 @@ class HostLayerEdges(LayerEdges):
 
     def _of_instances(self, task: Callable[[int], T]) -> list[T]:
         """``task(instance)`` of each, by threads."""
-        found: list = [None] * self.instances
+        found: dict[int, T] = {}
 
         def run(some: np.ndarray, *_: np.ndarray) -> None:
             for i in some.tolist():
                 found[i] = task(i)
 
         self.backend.in_slices(np.arange(self.instances), 1, run)
-        return found
+        return [found[i] for i in range(self.instances)]
 
 
 class HostLayers(Layers):

@@ -37,7 +37,7 @@ class WholeMiniBatches:
         backend, sizes = self.backend, np.array(self.backend.plan.sizes, np.int64)
         if not backend.rule.replace:  # kernels have room for the largest pick
             sizes = np.minimum(sizes, max(backend.store.max_degree, 1))
-        seed, disjoint, rules = np.uint64(backend.seed), backend.algorithm.disjoint, backend.time_rules
+        seed, disjoint, rules = np.uint64(backend.seed), backend.disjoint, backend.time_rules
 
         def task(piece: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
             for number in piece.tolist() or [-1]:  # an empty slice compiles the kernel
@@ -82,7 +82,7 @@ class WholeMiniBatches:
             "hop_edges": self.hop_edges,
             "seed_counts": self.hop_nodes[:, 0],
             "input_id": positions[positions >= 0],
-            **({"batch": batch} if backend.algorithm.disjoint else {}),
+            **({"batch": batch} if backend.disjoint else {}),
             **({"time": time, "seed_time": self.sources[:, :, 2][positions >= 0]} if self.timed else {}),
         }
 

@@ -2,15 +2,15 @@
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
-from csaw.engine.api.termination import mean_steps, planned_steps
+from csaw.engine.api.termination import limit_of, mean_steps, planned_steps
 from csaw.engine.batches.walks import Questions, Rounds, WaitingWalks
 from csaw.engine.cpu.kernels.state import Walkers
 from csaw.engine.cpu.paths import FIELDS, Paths
 from csaw.engine.cpu.runner import CpuRunner
+from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
@@ -94,7 +94,7 @@ class Walks(WaitingWalks):
 
     def __init__(self, backend: CpuRunner, first: int, sources: np.ndarray, length: int | None = None) -> None:
         self.backend, self.first = backend, first
-        self.length: int = backend.algorithm.walk_length if length is None else length
+        self.length = limit_of(backend.algorithm) if length is None else length
         self.largest = max(SLICE, TASK_STEPS // mean_steps(backend.algorithm))
         rules = time_rules(backend.algorithm)
         sources, starts = sources_and_starts(sources, rules)
@@ -123,7 +123,7 @@ class Walks(WaitingWalks):
         )
         self.questions = self._no_questions(sources.size if backend.asks_later else 0)
         self.paths = self._paths(sources) if backend.plan.paths_bytes else None
-        self.out: Any = np.empty((1, FIELDS), backend.graph.store.id_dtype)
+        self.out: np.ndarray | tuple[np.ndarray, Array] = np.empty((1, FIELDS), backend.graph.store.id_dtype)
         if self.paths is None:
             self._make_room(sources)
 

@@ -2,12 +2,13 @@
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
+from csaw.engine.api.termination import limit_of
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK, WARP
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.structs import record, struct
-from csaw.engine.plan.contracts import Array
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.schedule.schedule import crowds
 
@@ -24,7 +25,7 @@ class ClockWalks:
     comes_back = True  # an instance may return to a partition that it has left
 
     def __init__(self, backend: CudaRunner, first: int, sources: Array) -> None:
-        self.backend, self.first, self.length = backend, first, backend.algorithm.walk_length
+        self.backend, self.first, self.length = backend, first, limit_of(backend.algorithm)
         self.dtype = np.dtype(backend.store.id_dtype)
         self.instances, self.walkers = sources.shape
         self.sources = cupy.asarray(sources, np.int64)

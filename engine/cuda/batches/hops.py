@@ -5,12 +5,12 @@ Picks are uniform or from alias tables or running sums made beforehand.
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.kernel_source import hop_kernel
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.structs import struct
-from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.grouping import worth_grouping
 from csaw.engine.samples.layouts.hops import time_names
 from csaw.engine.schedule.backend import ALL
@@ -88,7 +88,9 @@ class Hops:
             name, -(-parents.size // staged), BLOCK, hop, *before, np.uint64(self.backend.seed), *counts, *behind
         )
 
-    def _kernel(self, parents: Array, children: tuple[Array, ...]) -> tuple[str, tuple, tuple]:
+    def _kernel(
+        self, parents: Array, children: tuple[Array, ...]
+    ) -> tuple[str, tuple[object, ...], tuple[object, ...]]:
         """The kernel that draws a hop, and what it takes before the seed and behind the counts."""
         name = hop_kernel(self.backend)
         return name, (), (self.backend.counts,) if name == "hop_distinct_by_sums" else ()
@@ -131,8 +133,10 @@ class HopsInTime(Hops):
         super()._keep(children)
         self.times.append(children[1])
 
-    def _kernel(self, parents: Array, children: tuple[Array, ...]) -> tuple[str, tuple, tuple]:
-        known = self.times[-1 if self.backend.algorithm.against_previous else 0]
+    def _kernel(
+        self, parents: Array, children: tuple[Array, ...]
+    ) -> tuple[str, tuple[object, ...], tuple[object, ...]]:
+        known = self.times[-1 if self.backend.against_previous else 0]
         return "hop_in_time", (known, np.uint32(parents.size // known.size), children[1], self.window), ()
 
     def on_device(self) -> dict[str, Array]:

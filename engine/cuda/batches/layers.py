@@ -7,13 +7,13 @@ edges than words of bits, they are sorted.
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.batches.layers import LARGEST, Candidates, Kept, Layer, LayerEdges, Layers, shifts
 from csaw.engine.batches.traversals import begins
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.runner import CudaRunner
-from csaw.engine.plan.contracts import Array
 
 WORD = 32  # vertices of a word of bits
 LEAST_BLOCKS = 32  # of an instance

@@ -5,13 +5,13 @@ Hash tables of their vertices are in shared memory.
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.batches.minibatches import check_nodes
 from csaw.engine.cuda.constants import BLOCK, CHUNK_CELLS, MOST_PARTS, PART_KEYS, PART_TILE
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.batch_kind import frontiers
-from csaw.engine.plan.contracts import Array
 from csaw.engine.schedule.backend import ALL
 
 MOST_ROWS = 65535  # blocks of the second dimension of a launch
@@ -28,7 +28,7 @@ class DeviceMiniBatches:
     """
 
     def __init__(self, backend: CudaRunner, first: int, sources: np.ndarray) -> None:
-        self.backend, self.first, self.disjoint = backend, first, bool(backend.algorithm.disjoint)
+        self.backend, self.first, self.disjoint = backend, first, backend.disjoint
         self.sizes, self.dtype = backend.plan.sizes, np.dtype(backend.store.id_dtype)
         self.instances, self.seeds = len(sources), sources.shape[1]
         self.widths = frontiers(

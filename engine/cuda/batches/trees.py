@@ -7,12 +7,12 @@ from itertools import accumulate
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.api.option import LARGEST
 from csaw.engine.cuda.constants import TREE_BLOCK, WARP
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.structs import struct
-from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.selection import coin
 from csaw.engine.schedule.backend import ALL
 
@@ -90,7 +90,7 @@ class Trees:
         memory = cupy.empty(ends[-1], np.uint8)
         begins = (np.uint64(memory.data.ptr + begin) for begin in (0, *ends))
         room = {name: begin for (name, _), begin in zip(self._room(span), begins, strict=False)}
-        limit, rest = (np.uint64(number) for number in (coin(self.backend.algorithm) if rule.coins else (0, 0)))
+        limit, rest = (np.uint64(number) for number in (coin(self.backend.traversal) if rule.coins else (0, 0)))
         trees = struct(
             "Trees",
             first=self.first + low,

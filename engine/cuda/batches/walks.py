@@ -4,15 +4,15 @@ from functools import cached_property
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
-from csaw.engine.api.termination import planned_steps
+from csaw.engine.api.termination import limit_of, planned_steps
 from csaw.engine.batches.walks import Questions, Rounds, WaitingWalks
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.constants import BLOCK, WARP
 from csaw.engine.cuda.kernel_source import walk_kernel
 from csaw.engine.cuda.runner import ALL_PARTITIONS, CudaRunner
 from csaw.engine.cuda.structs import struct
-from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
 from csaw.engine.schedule.backend import ALL
@@ -32,7 +32,7 @@ class Walks(WaitingWalks):
 
     def __init__(self, backend: CudaRunner, first: int, sources: Array, length: int | None = None) -> None:
         self.backend, self.first = backend, first
-        self.length: int = backend.algorithm.walk_length if length is None else length
+        self.length = limit_of(backend.algorithm) if length is None else length
         self.rules, timed = time_rules(backend.algorithm), backend.needs.timed
         sources, starts = sources_and_starts(sources, self.rules)
         self.source = cupy.asarray(sources, backend.store.id_dtype)
@@ -55,7 +55,8 @@ class Walks(WaitingWalks):
         self.alive: Array = None
         self.queue: Array = None
         self.none = NO_VERTEX[self.source.dtype]
-        self.questions = self._no_questions(sources.size) if backend.asks_later else Questions(*[None] * 5)
+        nothing: Array = None
+        self.questions = self._no_questions(sources.size) if backend.asks_later else Questions(*[nothing] * 5)
         if backend.streamed or backend.unlimited:
             # As bytes: CuPy compiles a kernel of its own, .2 s, for each other way to fill or copy an array.
             self.at, self.previous, self.alive = (

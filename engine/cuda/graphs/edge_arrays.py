@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
-from csaw.engine.plan.contracts import Array, Store
+from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.partition.graph.edge_columns import EdgeColumn
 from csaw.partition.graph.store import INDICES

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, dtypes_of
 from csaw.engine.cuda.memory import huge_pages, lock
-from csaw.engine.plan.contracts import Array, Store
+from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.layouts import ALIAS_IDS
 from csaw.engine.plan.needs import Needs
 from csaw.partition.graph.edge_columns import WEIGHT
@@ -39,7 +40,7 @@ class Buffer:
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
     table: np.ndarray = field(default_factory=lambda: np.empty(0, np.uint8))
     uses: int = 0
-    read: Future = field(default_factory=Future)
+    read: Future[object] = field(default_factory=Future)
 
 
 class HostPartitions:
@@ -212,7 +213,7 @@ class HostPartitions:
         """Count edges that are read from the store for the current GPU."""
         self.read_bytes[cupy.cuda.Device().id] += edges * self.edge_bytes
 
-    def _tell(self, _: Future) -> None:
+    def _tell(self, _: Future[object]) -> None:
         with self.changed:
             self.changed.notify_all()
 

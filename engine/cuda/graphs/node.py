@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, Self, TypeVar, cast
 
 import cupy
+from cupy import ndarray as Array
 
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays
 from csaw.engine.cuda.graphs.host_partitions import HostPartitions
-from csaw.engine.plan.contracts import Array
 from csaw.partition.errors import DeviceError
 
 ALREADY_ENABLED = 704  # cudaErrorPeerAccessAlreadyEnabled

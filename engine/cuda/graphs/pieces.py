@@ -6,6 +6,7 @@ from functools import cached_property
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.cuda.constants import OFFSET_BITS
 from csaw.engine.cuda.device import Device
@@ -15,7 +16,7 @@ from csaw.engine.cuda.graphs.resident import Staging, build_alias, build_sums
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device
 from csaw.engine.cuda.structs import record, struct
-from csaw.engine.plan.contracts import Array, Store
+from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.gpu_memory import owners
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs

@@ -7,6 +7,7 @@ from copy import copy
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK, LONG_ROW, WARP
 from csaw.engine.cuda.device import Device
@@ -15,7 +16,7 @@ from csaw.engine.cuda.graphs.node import copied
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, page_locked
 from csaw.engine.cuda.structs import struct
-from csaw.engine.plan.contracts import Array, Store
+from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.gpu_memory import ALIAS_CHUNK
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs, filter_words, member_slots
@@ -195,7 +196,11 @@ def blocks_of(vertices: int, device: Device) -> dict[int, int]:
 
 
 def build_alias(
-    builder: Kernels, spans: list[tuple[int, int, int, Array]], edges: int, strength: Array, check: Callable
+    builder: Kernels,
+    spans: list[tuple[int, int, int, Array]],
+    edges: int,
+    strength: Array,
+    check: Callable[..., object],
 ) -> None:
     """Build alias tables of spans of rows, each of at most ``edges`` edges.
 
@@ -208,7 +213,7 @@ def build_alias(
 
 
 def build_alias_of_rows(
-    builder: Kernels, rows: Array, starts: Array, edges: int, strength: Array, check: Callable
+    builder: Kernels, rows: Array, starts: Array, edges: int, strength: Array, check: Callable[..., object]
 ) -> None:
     """Build alias tables of rows that are pieces of their own, of ``edges`` edges in all; ``starts``: edges of the rows
     before each.
@@ -256,7 +261,13 @@ class _SumsOfRows:
 
 
 def build_sums(
-    builder: Kernels, first: int, last: int, rows: Array, possible: Array, check: Callable, entries: Array = None
+    builder: Kernels,
+    first: int,
+    last: int,
+    rows: Array,
+    possible: Array,
+    check: Callable[..., object],
+    entries: Array = None,
 ) -> None:
     """Build the running sums of the rows ``first`` .. ``last`` - 1, or of ``rows`` with these numbers.
 

@@ -5,6 +5,7 @@ from typing import Protocol
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.cuda.constants import OFFSET_BITS
 from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, made
@@ -13,7 +14,7 @@ from csaw.engine.cuda.graphs.pieces import OFFSET
 from csaw.engine.cuda.graphs.resident import build_alias_of_rows, build_sums
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import page_locked
-from csaw.engine.plan.contracts import Array, Store
+from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.schedule.single_rows import SingleRows
 from csaw.partition.graph.edge_columns import EdgeColumn
@@ -63,7 +64,7 @@ class RowsGraph(Protocol):
         """Raise the error that a kernel has noted."""
 
 
-class DeviceRows(SingleRows):
+class DeviceRows(SingleRows[RowsGraph]):
     """Single rows of a streamed graph.
 
     Kernels find a row by its vertex's entry of ``indptr``: the row's piece, and its first edge in the graph. Rows of
@@ -120,6 +121,7 @@ class DeviceRows(SingleRows):
         start = np.append(0, degree.cumsum())  # of each row, and the end
         edges = int(start[-1])
         upto = self.bytes // graph.edge_bytes  # end of the slot's edges in use, with the new rows
+        assert self.slot is not None
         arrays = graph.room_of_rows(self.slot, upto - edges, upto)
         away = int(np.count_nonzero(~np.isin(cut, list(here))))
         try:

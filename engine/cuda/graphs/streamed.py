@@ -7,17 +7,17 @@ reads single rows in host memory over the bus, or single rows are copied from th
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 import cupy
 import numpy as np
+from cupy import ndarray as Array
 
 from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, entries_for, made
 from csaw.engine.cuda.graphs.host_partitions import HostPartitions
 from csaw.engine.cuda.graphs.pieces import Pieces
 from csaw.engine.cuda.graphs.single_rows import MOST_ROWS, DeviceRows
 from csaw.engine.cuda.launch import Kernels
-from csaw.engine.plan.contracts import Array, Partitions, Store, WaitingBatch
+from csaw.engine.plan.contracts import Partitions, Store, WaitingBatch
 from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.rates import Rates
@@ -68,6 +68,10 @@ class StreamedGraph(Pieces, Partitions):
         self.copies = cupy.cuda.Stream(non_blocking=True)
         self.rows = DeviceRows(self) if single else None
         builder.set_graph(self.address())
+        self._begin()
+
+    def _begin(self) -> None:
+        """Take further memory."""
 
     @property
     def reads_in_place(self) -> bool:  # type: ignore[override]
@@ -304,8 +308,7 @@ class StreamedTables(StreamedGraph):
     One buffer on the GPU, for one partition at a time, takes the rows to build a table from.
     """
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
+    def _begin(self) -> None:
         self.rows_to_build = EdgeArrays(made(cupy.empty, self.edges, self.store, self.stored_columns))
 
     @property

@@ -59,7 +59,7 @@ def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], 
         "depth": ("edge", "int"),
     } | {column: ("edge", "float" if column == EDGE_WEIGHT else "long") for column in more}
     with packed(file, name) as out:
-        out.write(document(keys, {key: request[key] for key in SAID if key in request}, directed=True))
+        out.write(document(keys, {key: request.get(key) for key in SAID if key in request}, directed=True))
         for before, made in ((0, nodes_of), (samples.instances, edges_of)):
             for done, some in in_order(samples, edge_arrays(samples), pieces(samples), made, threads):
                 out.write(some)

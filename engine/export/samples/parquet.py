@@ -80,7 +80,8 @@ def _schema(samples: Samples) -> "Schema":
         edge[BATCH] = (pa.int32(), "number of the seed in its mini-batch, for which the edge was drawn", COUNT)
     number = {"instance": (pa.int64(), "number of the instance, from 0", NUMBER)}
     request = samples.manifest.get("request", {})
-    facts = {name: request[name] for name in SAID if name in request} | {"layout": samples.layout, "ids": samples.ids}
+    facts = {name: request.get(name) for name in SAID if name in request}
+    facts |= {"layout": samples.layout, "ids": samples.ids}
     return schema_of(number | (walk if samples.has_walks else edge), facts)
 
 

@@ -4,8 +4,8 @@ PyG's batch.
 Counts are ints and lists of them, as PyG's loaders give them; string ids, ``original_id``, are a list of ``str``.
 """
 
-from collections.abc import Callable
-from typing import IO, Any, cast
+from collections.abc import Callable, Sequence
+from typing import IO, TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from csaw.engine.export.formats import OF_DRAWN
 from csaw.engine.samples import Samples
 from csaw.partition.errors import MissingDependencyError
 from csaw.partition.graph.store import GraphStore
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 SUFFIXES = (".pt",)
 IS_BINARY = True
@@ -36,7 +39,7 @@ def write(
             "a .pt file needs PyTorch: pip install torch; or export to .npz, which holds the same arrays"
         ) from error
 
-    def held(key: str, value: Any) -> Any:
+    def held(key: str, value: "np.ndarray | int | np.integer | Sequence[object]") -> "Tensor | int | list[object]":
         if isinstance(value, np.ndarray):
             return value.tolist() if key in LISTS else torch.from_numpy(np.require(value, requirements=["C", "W"]))
         return int(value) if isinstance(value, int | np.integer) else list(value)

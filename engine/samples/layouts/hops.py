@@ -89,7 +89,9 @@ class Hops(Table):
                 time[places[row] + np.arange(row.size) - np.searchsorted(row, row)] = arrays[f"{TIME_OF}{depth + 1}"][
                     row, column
                 ]
-            edges_of_hop(bits(src), bits(dst), bits(fill, kind), depth, places, *map(bits, edges.values()))
+            edges_of_hop(
+                bits(src), bits(dst), bits(fill, kind), depth, places, *(bits(held) for held in edges.values())
+            )
         return edges | times
 
     def edges_of_each(self, arrays: Arrays, fill: int) -> np.ndarray:

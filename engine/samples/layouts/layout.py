@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
 
 import numpy as np
 
@@ -23,7 +23,8 @@ VERTEX = "vertex"  # the element type of vertex ids: that of the store's ids
 NUMBERS = "<i8"
 EDGE_WEIGHT = "weight"  # the array of what each edge of a layer counts in an estimate
 BATCH = "batch"  # the array of the seed to which each node of a disjoint mini-batch belongs
-TIME, SEED_TIME = "time", "seed_time"  # arrays of samples in time: of each edge, and of each source
+TIME: Final = "time"  # the array of samples in time of each edge,
+SEED_TIME: Final = "seed_time"  # and of each source
 OF_COPIES = "src_time", "dst_time"  # and where vertices are in a frontier at several times: those of both ends
 
 

@@ -11,11 +11,16 @@ import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from csaw.partition.base.quoting import shown
 from csaw.partition.errors import FormatError, MissingDependencyError, StoreError
 from csaw.partition.ingestion.text.members import ALONE, Members, Unpackers
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+    from pyarrow import NativeFile
 
 BLOCK = 1 << 20  # bytes of text: they and their numbers stay in the processor's cache, and their memory is used again
 LARGEST = 4  # times as large as that, because what Python does for a block is done by one thread at a time
@@ -30,7 +35,7 @@ FOREIGN_MAGIC = {
 PIECE = 1 << 18  # bytes read at a time, so that lines before a broken end still count
 
 
-def open_bytes(path: str, unpackers: Unpackers = ALONE) -> tuple[io.BufferedIOBase, Any]:
+def open_bytes(path: str, unpackers: Unpackers = ALONE) -> tuple[io.BufferedIOBase, io.IOBase]:
     """A stream of decompressed bytes, and the raw file below it (for progress). ``-`` is standard input."""
     raw: Any = open_input(path)
     reader = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)
@@ -147,12 +152,15 @@ def readable_lines(path: str) -> int:
     if not Path(path).is_file():
         return 0
     with open(path, "rb") as file:
-        packer: Any = bz2.BZ2Decompressor() if file.read(3) == b"BZh" else zlib.decompressobj(31)
+        is_bz2 = file.read(3) == b"BZh"
+        unpack: Callable[[bytes], bytes] = (
+            bz2.BZ2Decompressor().decompress if is_bz2 else zlib.decompressobj(31).decompress
+        )
         file.seek(0)
         lines = 0
         try:
             while piece := file.read(4096):
-                lines += packer.decompress(piece).count(b"\n")
+                lines += unpack(piece).count(b"\n")
         except (EOFError, zlib.error, OSError):
             return lines
     return lines
@@ -181,7 +189,7 @@ class FastGzip(io.RawIOBase):
     Where ``stream`` finds anything wrong, zlib reads on and says what it is.
     """
 
-    def __init__(self, isal: Any, stream: Any, path: str) -> None:
+    def __init__(self, isal: ModuleType, stream: io.RawIOBase | io.BufferedIOBase, path: str) -> None:
         self.wrong = (EOFError, OSError, zlib.error, isal.isal_zlib.error)
         self.crc32 = isal.isal_zlib.crc32
         self.path, self.given, self.check, self.stream = path, 0, 0, stream
@@ -189,10 +197,11 @@ class FastGzip(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, room: Any) -> int:
+    def readinto(self, room: "WriteableBuffer") -> int:
         """Fill the beginning of ``room``; errors as of ``gzip.GzipFile``."""
+        room = memoryview(room)
         try:
-            got = self.stream.readinto(room)
+            got = self.stream.readinto(room) or 0
         except self.wrong:
             if type(self.stream) is gzip.GzipFile:
                 raise
@@ -228,8 +237,9 @@ class Bz2Members(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, room: Any) -> int:
+    def readinto(self, room: "WriteableBuffer") -> int:
         """Fill the beginning of ``room``; EOFError where a member ends too early, OSError where it is damaged."""
+        room = memoryview(room)
         while True:
             if self.member.eof:
                 self.rest, self.member, self.begun = self.member.unused_data, bz2.BZ2Decompressor(), False
@@ -247,7 +257,7 @@ class Bz2Members(io.RawIOBase):
                 return len(text)
 
 
-def zstd_stream(packed: Any) -> Any:
+def zstd_stream(packed: io.BufferedReader) -> "NativeFile":
     """Unpack a zstd file. Raises MissingDependencyError."""
     try:
         import pyarrow
@@ -256,7 +266,7 @@ def zstd_stream(packed: Any) -> Any:
     return pyarrow.CompressedInputStream(packed, "zstd")
 
 
-def _isal() -> Any:
+def _isal() -> ModuleType | None:
     """The package, or None where it is not installed."""
     try:
         import isal.igzip

@@ -30,7 +30,7 @@ from csaw.partition.ingestion.text.numbers import (
     parse_weight,
 )
 from csaw.partition.ingestion.text.odd_rows import end_of_line
-from csaw.partition.ingestion.text.pieces import Piece, ReadRecord
+from csaw.partition.ingestion.text.pieces import Parser, Piece, ReadRecord
 from csaw.partition.ingestion.text.shape import ADJACENCY, METIS, Shape
 
 SHORTEST_CELL = 2  # bytes: a digit and what ends it
@@ -57,7 +57,7 @@ class Lists(NamedTuple):
     row: bytes
 
 
-class ListRows:
+class ListRows(Parser[Lists | bytes]):
     """Parses blocks of lines, by any thread; in order, it adds to ``said``, the record of TextRows."""
 
     def __init__(self, path: str, shape: Shape, skip_errors: bool, said: ReadRecord, both_ways: bool) -> None:

@@ -12,9 +12,13 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Condition
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 MAGIC, DEFLATE, RESERVED = 0x8B1F, 8, 0xE0  # two bytes, little-endian; the third; bits of the fourth that are 0
 APART = 1 << 20  # packed bytes between two begins, at least: a thread takes small members together
@@ -59,7 +63,7 @@ class Members(io.RawIOBase):
     The file, which must stay open, stands where reading has come to.
     """
 
-    def __init__(self, isal: Any, packed: io.BufferedReader, unpackers: Unpackers) -> None:
+    def __init__(self, isal: ModuleType, packed: io.BufferedReader, unpackers: Unpackers) -> None:
         self.isal, self.packed, self.unpackers = isal, packed, unpackers
         self.handle = packed.fileno()
         self.size = os.fstat(self.handle).st_size
@@ -73,14 +77,15 @@ class Members(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, room: Any) -> int:
+    def readinto(self, room: "WriteableBuffer") -> int:
         """Fill the beginning of ``room``."""
         if not self.text:
             self.text = memoryview(self._next())
             if (at := self.runs[0].at) > self.told:
                 self.told = self.packed.seek(at)
-        count = min(len(room), len(self.text))
-        room[:count], self.text = self.text[:count], self.text[count:]
+        free = memoryview(room)
+        count = min(len(free), len(self.text))
+        free[:count], self.text = self.text[:count], self.text[count:]
         return count
 
     def _next(self) -> bytes:

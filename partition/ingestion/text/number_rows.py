@@ -10,7 +10,7 @@ from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.columns import named_ends
 from csaw.partition.ingestion.text import fast_rows, numbers, odd_rows
 from csaw.partition.ingestion.text.cells import WORD, empty_cell, refuse_comma, row_shown
-from csaw.partition.ingestion.text.pieces import Bounds, Piece, ReadRecord
+from csaw.partition.ingestion.text.pieces import Bounds, Parser, Piece, ReadRecord
 from csaw.partition.ingestion.text.shape import Shape
 from csaw.partition.ingestion.text.values import not_of_column, values_of
 
@@ -74,7 +74,7 @@ def raised(targets: np.ndarray, offset: int) -> np.ndarray:
     return targets.astype(np.int64) + offset
 
 
-class NumberRows:
+class NumberRows(Parser[Parsed]):
     """Parses blocks of lines, by any thread, into ``room_bytes`` for each.
 
     In order, it adds to ``said``, the record of TextRows.

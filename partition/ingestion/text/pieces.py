@@ -1,8 +1,9 @@
 """Rows of edges on their way into a store: in pieces, of files or of anything else."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol, Self
+from functools import partial
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -117,6 +118,25 @@ class Piece(NamedTuple):
     bounds: Bounds | None = None
 
 
+Cut = TypeVar("Cut")
+
+
+class Parser(Generic[Cut]):
+    """Parses blocks of lines: any thread cuts one, and its rows are counted in turn."""
+
+    def cut(self, block: bytes | memoryview, /) -> Cut:
+        """The rows of a block, as the parser has them."""
+        raise NotImplementedError
+
+    def counted(self, cut: Cut, /) -> Piece:
+        """The rows of the next block, after what is wrong with them is counted or raised as FormatError."""
+        raise NotImplementedError
+
+    def in_turn(self, block: bytes | memoryview) -> Callable[[], Piece]:
+        """Cut a block, and return what counts it in its turn."""
+        return partial(self.counted, self.cut(block))
+
+
 class Described(Protocol):
     """The rows of an input, as its header and its first rows describe them."""
 
@@ -143,12 +163,27 @@ class InputRows(Protocol):
     def __iter__(self) -> Iterator[Piece]: ...
 
 
+InTurn = Callable[[], Piece]
+"""Counts the rows of a piece that is parsed, after those of all pieces before it, and gives them."""
+
+
+class FilePiece(NamedTuple):
+    """A piece of a file, which any thread may ``parse``; it holds so many bytes of memory until its rows are taken."""
+
+    nbytes: int
+    parse: Callable[[], InTurn]
+
+
+def parsed(parse: Callable[[], InTurn]) -> InTurn:
+    """What a thread does with a piece."""
+    return parse()
+
+
 class FileRows(Protocol):
     """The rows of a file, or of a span of it.
 
-    Threads ``parse`` its ``pieces``, which hold ``piece_bytes`` each until their rows are taken; then somebody calls
-    ``checked`` with the results in order, and ``end``. Where other processes have read the file, ``add`` takes their
-    records in order. ``kind`` is what files of one graph must have in common, and
+    Threads parse its ``pieces``; then somebody calls the results in order, and ``end``. Where other processes have read
+    the file, ``add`` takes their records in order. ``kind`` is what files of one graph must have in common, and
     ``read_as`` says how the file is read.
     """
 
@@ -170,13 +205,7 @@ class FileRows(Protocol):
 
     def read_pieces(self) -> Iterator[Piece]: ...
 
-    def pieces(self) -> Iterator[tuple[Any, ...]]: ...
-
-    def piece_bytes(self, *piece: Any) -> int: ...
-
-    def parse(self, *piece: Any) -> Any: ...
-
-    def checked(self, parsed: Any) -> Piece: ...
+    def pieces(self) -> Iterator[FilePiece]: ...
 
     def record(self) -> ReadRecord: ...
 

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from csaw.partition.arrays.spool import Budget
 from csaw.partition.base.parallel import Crew, Lanes, Source
@@ -18,7 +18,7 @@ from csaw.partition.base.quoting import quoted, shown
 from csaw.partition.errors import FormatError, OptionError, StoreError
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.cells import only_line
-from csaw.partition.ingestion.text.pieces import NOTHING_READ, WHOLE, FileRows, Piece, Span
+from csaw.partition.ingestion.text.pieces import NOTHING_READ, WHOLE, FileRows, InTurn, Piece, Span
 from csaw.partition.ingestion.text.rows import TextRows
 from csaw.partition.ingestion.text.shape import NO_ROWS, Shape
 from csaw.partition.ingestion.text.tables import TableRows
@@ -52,7 +52,6 @@ def opened(
 
 PASSED_OVER = (".", "_")  # how names begin that are no data, as _SUCCESS beside part files
 CHECKSUMS = ".crc"  # of Hadoop's files, whose names may have lost the dot before them
-END = object()  # behind the last piece of a file
 Kind = dict[str, str | int]
 
 
@@ -201,9 +200,9 @@ class Several:
             Source(partial(self._pieces, number), waits=not _lasts(file)) for number, file in enumerate(self.files)
         ]
         ended = iter(range(len(sources)))
-        for rows, parsed in Lanes(self.crew, lambda: self.budget.left).in_order(_parsed, sources):
-            if parsed is not END:
-                yield rows.checked(parsed)
+        for rows, counted in Lanes(self.crew, lambda: self.budget.left).in_order(_parsed, sources):
+            if counted is not None:
+                yield counted()
                 continue
             rows.end()
             rows.close()
@@ -216,13 +215,13 @@ class Several:
         for name in self.counts:
             self.counts[name] += rows.counts[name]
 
-    def _pieces(self, number: int) -> Iterator[tuple[int, tuple[FileRows, Any]]]:
-        """The pieces of a file and how much room they take, and its end."""
+    def _pieces(self, number: int) -> Iterator[tuple[int, tuple[FileRows, Callable[[], InTurn] | None]]]:
+        """What parses each piece of a file, and how much room it takes; None behind the last."""
         rows = self.kept.get(number) or self.opened(self.files[number], self._progress_of(number))
         self.kept[number] = rows
         for piece in rows.pieces():
-            yield rows.piece_bytes(*piece), (rows, piece)
-        yield 0, (rows, END)
+            yield piece.nbytes, (rows, piece.parse)
+        yield 0, (rows, None)
 
     def _progress_of(self, number: int) -> Progress | None:
         if self.progress is None:
@@ -254,9 +253,9 @@ WAYS = {
 """What there is to do where files differ in a property of their ``kind``, beside making them alike."""
 
 
-def _parsed(rows: FileRows, piece: Any) -> tuple[FileRows, Any]:
-    """The rows of a piece, beside the file that it is of."""
-    return rows, piece if piece is END else rows.parse(*piece)
+def _parsed(rows: FileRows, parse: Callable[[], InTurn] | None) -> tuple[FileRows, InTurn | None]:
+    """What counts the rows of a piece, beside the file that it is of; None behind the last."""
+    return rows, None if parse is None else parse()
 
 
 def grouped(said: Iterable[tuple[str, str]]) -> list[str]:

@@ -2,9 +2,9 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from typing import Any
+from functools import partial
 
 from csaw.partition.base.parallel import Crew
 from csaw.partition.errors import FormatError, StoreError
@@ -15,7 +15,17 @@ from csaw.partition.ingestion.text.doubts import are_counts, is_size_line, size_
 from csaw.partition.ingestion.text.list_rows import ListRows
 from csaw.partition.ingestion.text.members import Unpackers
 from csaw.partition.ingestion.text.number_rows import NumberRows
-from csaw.partition.ingestion.text.pieces import NOTHING_READ, WHOLE, Piece, ReadRecord, Recorded, Span
+from csaw.partition.ingestion.text.pieces import (
+    NOTHING_READ,
+    WHOLE,
+    FilePiece,
+    InTurn,
+    Piece,
+    ReadRecord,
+    Recorded,
+    Span,
+    parsed,
+)
 from csaw.partition.ingestion.text.row_checks import sifted
 from csaw.partition.ingestion.text.shape import ADJACENCY, METIS, text_read_as
 from csaw.partition.ingestion.text.sniff import sniff
@@ -55,7 +65,7 @@ class TextRows(Recorded):
         self.warnings: list[str] = list(self.shape.warnings)
         given = path, self.shape, self.skip_errors, self.said
         room = min(ROOM_BYTES, crew.work_bytes // (2 * crew.threads))
-        self.parser: Any
+        self.parser: ListRows | WordRows | NumberRows
         if self.shape.format in (METIS, ADJACENCY):
             self.parser = ListRows(*given, both_ways=options.directed is True)
         else:
@@ -101,16 +111,20 @@ class TextRows(Recorded):
 
     def read_pieces(self) -> Iterator[Piece]:
         """The rows, without what can only be said of the whole file."""
-        for parsed in self.crew.in_order(self.parse, self.pieces(), WORD_PIECE_BYTES if self.shape.strings else 1):
-            yield self.checked(parsed)
+        parses = ((piece.parse,) for piece in self.pieces())
+        for counted in self.crew.in_order(parsed, parses, WORD_PIECE_BYTES if self.shape.strings else 1):
+            yield counted()
 
-    def pieces(self) -> Iterator[tuple[bytes | memoryview] | tuple[int, int]]:
+    def pieces(self) -> Iterator[FilePiece]:
         """Blocks, or ranges of a file, that threads read themselves."""
+        share = WORD_BYTES if self.shape.strings else NUMBER_BYTES
         if self.span.begin == 0:
-            yield (self.head[self.shape.skip :],)
+            head = self.head[self.shape.skip :]
+            yield FilePiece(share * len(head), partial(self._parse, head))
         self.head = b""
         if self.blocks.done or not self.blocks.is_plain:
-            yield from ((block,) for block in self.rest)
+            for block in self.rest:
+                yield FilePiece(share * len(block), partial(self._parse, block))
             return
         newline = self.blocks.newline or bytes([self.shape.newline])
         self.ranges = Ranges(
@@ -122,32 +136,28 @@ class TextRows(Recorded):
             most=self.blocks.size,
         )
         for begin, end in self.ranges.between(self.span.begin, self.span.end):
-            yield begin, end
+            yield FilePiece(share * (end - begin), partial(self._parse_range, self.ranges, begin, end))
             if self.progress:
                 self.progress(end, self.ranges.size)
 
-    def piece_bytes(self, *piece: Any) -> int:
-        """How much memory a piece takes until its rows are taken."""
-        share = WORD_BYTES if self.shape.strings else NUMBER_BYTES
-        return share * (len(piece[0]) if len(piece) == 1 else piece[1] - piece[0])
+    def _parse_range(self, ranges: "Ranges", begin: int, end: int) -> InTurn:
+        return self._parse(ranges.read(begin, end))
 
-    def parse(self, *piece: Any) -> Any:
-        """A block as its parser cuts it, behind its lines that are wrong for another reason than their cells."""
-        block = self.ranges.read(*piece) if self.ranges and len(piece) == 2 else piece[0]
+    def _parse(self, block: bytes | memoryview) -> InTurn:
+        """Have the parser cut a block, without lines that are wrong for another reason than their cells."""
         if not self.shape.checks:
-            return (), self.parser.cut(block)
+            return self.parser.in_turn(block)
         faults, block = sifted(self.shape.checks, bytes(block), self.shape.newline)
-        return faults, self.parser.cut(block)
+        return partial(self._checked, faults, self.parser.in_turn(block))
 
-    def checked(self, parsed: Any) -> Piece:
+    def _checked(self, faults: Sequence[tuple[int, str]], counted: InTurn) -> Piece:
         """The next block's rows, after what is wrong with them is counted or raised as FormatError."""
-        faults, cut = parsed
         if faults and not self.skip_errors:
             number, said = faults[0]
             raise FormatError(f"{self.path}:{self.counts['lines'] + number + 1}: {said}")
         self.counts["skipped"] += len(faults)
         self.counts["blank"] -= len(faults)  # which they are for the parser
-        return self.parser.counted(cut)
+        return counted()
 
     def end(self) -> None:
         """Say what can only be said of the whole file."""

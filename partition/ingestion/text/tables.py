@@ -1,6 +1,7 @@
 """Edge tables in Parquet or Arrow (Feather), through pyarrow."""
 
 from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from csaw.partition.graph.given_arrays import are_weights
 from csaw.partition.ingestion.columns import Columns, choose
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.number_rows import raised
-from csaw.partition.ingestion.text.pieces import NOTHING_READ, WHOLE, Piece, ReadRecord, Recorded, Span
+from csaw.partition.ingestion.text.pieces import NOTHING_READ, WHOLE, FilePiece, Piece, ReadRecord, Recorded, Span
 from csaw.partition.ingestion.text.shape import NO_ROWS, Shape, direction_of, roles
 from csaw.partition.ingestion.time_column import TimeColumn
 
@@ -108,21 +109,14 @@ class TableRows(Recorded):
 
     def read_pieces(self) -> Iterator[Piece]:
         """The rows of all batches."""
-        return (self.checked(*piece) for piece in self.pieces())
+        return (piece.parse()() for piece in self.pieces())
 
-    def pieces(self) -> Iterator[tuple["RecordBatch"]]:
-        """Its batches."""
-        return ((batch,) for batch in chain([self.first] * (self.first is not None), self.batches))
+    def pieces(self) -> Iterator[FilePiece]:
+        """Its batches, as they are: pyarrow's own threads have read them."""
+        for batch in chain([self.first] * (self.first is not None), self.batches):
+            yield FilePiece(int(batch.nbytes), partial(partial, self._checked, batch))
 
-    def piece_bytes(self, batch: "RecordBatch") -> int:
-        """How much memory a batch takes."""
-        return int(batch.nbytes)
-
-    def parse(self, batch: "RecordBatch") -> "RecordBatch":
-        """A batch as it is: pyarrow's own threads have read it."""
-        return batch
-
-    def checked(self, batch: "RecordBatch") -> Piece:
+    def _checked(self, batch: "RecordBatch") -> Piece:
         """The next batch's rows."""
         kept = np.ones(batch.num_rows, np.bool_)
         ends = [self._ids(batch, end, kept) for end in (self.read.source, self.read.target)]

@@ -8,7 +8,7 @@ from csaw.partition.errors import FormatError
 from csaw.partition.graph.given_arrays import LEAST_DOUBLE, are_weights
 from csaw.partition.ingestion.text.cells import cells, empty_cell, fitted, is_blank, refuse_comma, row_shown
 from csaw.partition.ingestion.text.fast_rows import BLANK, LINES, ROWS
-from csaw.partition.ingestion.text.pieces import Piece, ReadRecord
+from csaw.partition.ingestion.text.pieces import Parser, Piece, ReadRecord
 from csaw.partition.ingestion.text.shape import Shape
 from csaw.partition.ingestion.text.values import not_of_column, value_of, values_of
 from csaw.partition.ingestion.text.word_cells import CutRows, cut_rows
@@ -16,7 +16,7 @@ from csaw.partition.ingestion.text.word_cells import CutRows, cut_rows
 POSITIVE = re.compile(rb"[^eE]*[1-9]")  # a number with such digits is 0 only because no double is as small
 
 
-class WordRows:
+class WordRows(Parser[CutRows | bytes]):
     """Parses blocks of lines in order, and adds to ``said``, the record of TextRows."""
 
     def __init__(self, path: str, shape: Shape, skip_errors: bool, said: ReadRecord, rows_before: bool = False) -> None:
