@@ -174,6 +174,15 @@ def test_every_picture_stands_on_a_page():
     assert all(file.name in shown for file in (DOCS / "pictures").iterdir())
 
 
+def test_the_page_on_citing_says_what_the_citation_file_does():
+    said = (ROOT / "CITATION.cff").read_text()
+    entry = (DOCS / "cite.md").read_text().partition("```bibtex\n")[2].partition("```")[0]
+    for field in ("title", "version", "license"):
+        value = re.search(rf"^{field}: \"?([^\"\n]*)\"?$", said, re.MULTILINE)[1]
+        assert f" = {{{value}}}" in entry, field
+    assert re.search(r"^  - name: (.*)$", said, re.MULTILINE)[1] in entry
+
+
 def test_plots_of_the_gallery_are_those_on_its_page():
     shown = re.findall(r"\]\(gallery/([^)]*)\)", text_of("gallery.md"))
     assert sorted(shown) == sorted(file.name for file in (DOCS / "gallery").iterdir())
