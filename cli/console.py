@@ -40,7 +40,7 @@ class CurrentStderr(logging.StreamHandler[TextIO]):
 
 def quiet(command: Command) -> Command:
     """Give a command the option ``--quiet``, for :func:`is_quiet`."""
-    said = "Print only errors, and the output that other options ask for."
+    said = "Print only errors, and requested output such as --json."
     return click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_set, help=said)(command)
 
 

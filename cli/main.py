@@ -82,7 +82,7 @@ class Lazy(click.Group):
     is_eager=True,
     expose_value=False,
     callback=lambda ctx, _, wanted: _manual(ctx) if wanted else None,
-    help="Print the manual page, which man -l - shows, and exit.",
+    help="Print the manual page for man -l - and exit.",
 )
 def cli() -> None:
     """Exact, reproducible, durable samples of huge graphs.

@@ -33,29 +33,29 @@ BESIDE_LISTS = ("graph", "directed", "what", "out", "overwrite", "as_json")
     type=click.Choice((MEASURES_THERE_ARE, *LISTS)),
     is_eager=True,
     callback=lambda ctx, _, what: _list(ctx) if what == MEASURES_THERE_ARE else what,
-    help="List the measures that there are, and stop; or write a list to the file of --out, instead of measuring: "
-    "all triangles of the graph, or its edges with the number of triangles of each (support).",
+    help="List the available measures and exit; or, instead of measuring, write a list to --out: all "
+    "triangles of the graph (triangles), or its edges with the number of triangles of each (support).",
 )
 @click.option(
     "--out",
     type=click.Path(),
     metavar="FILE",
-    help="File for the list that --list asks for, in the format that its name says: .txt, .csv, both also with .gz, "
-    ".npy or .parquet.",
+    help="File for the list of --list; its name determines the format: .txt, .csv, either also with .gz, .npy "
+    "or .parquet.",
 )
 @click.option(
     "--save",
     nargs=2,
     shell_complete=complete.saved,
     metavar="MEASURES FILE",
-    help="Write what these measures, which are found beside those of --measures, find of each vertex, with its id, to "
-    "FILE: .npz, which csaw sample --columns reads, .csv or .parquet.",
+    help="Also compute these measures and write their values for each vertex, with its id, to FILE: .npz, "
+    "which csaw sample --columns reads, .csv or .parquet.",
 )
 @click.option(
     "--plot",
     type=values.Folder(),
-    help="Folder for a plot of each distribution and curve, the graph beside its samples, as PDF, PNG and SVG, with "
-    "what is drawn as CSV. They take the place of earlier plots of csaw, and of other files only with --overwrite.",
+    help="Folder for a plot of each distribution and curve of the graph and its samples, as PDF, PNG and SVG, "
+    "with its data as CSV. They replace earlier plots of csaw, but other files only with --overwrite.",
 )
 @click.option(
     "--plot-size", type=values.Size(), metavar="WIDTHxHEIGHT", help="Size of plots in inches.  [default: 6.4x4.2]"
@@ -63,26 +63,24 @@ BESIDE_LISTS = ("graph", "directed", "what", "out", "overwrite", "as_json")
 @click.option(
     "--plot-title",
     metavar="TEXT",
-    help="Title of each plot, in which {finding} stands for what is drawn; '' for none.  [default: {finding}]",
+    help="Title of each plot; {finding} is replaced with the name of what is plotted; '' for none.  [default: "
+    "{finding}]",
 )
-@click.option(
-    "--overwrite", is_flag=True, help="Replace the FILE of --save or --out, and any file that has a plot's name."
-)
+@click.option("--overwrite", is_flag=True, help="Replace the FILE of --save or --out, and any file with a plot's name.")
 @values.algo_file
 @click.option(
     "--cluster",
     metavar="CLUSTER",
-    help="Measure by the workers of a Dask cluster, which find the same: a scheduler's address or file, local:N "
-    "for N processes here, slurm:N or lsf:N for N jobs, or mpi inside an MPI job.",
+    help="Measure on the workers of a Dask cluster, with the same results: a scheduler's address or file, "
+    "local:N for N processes here, slurm:N or lsf:N for N jobs, or mpi inside an MPI job.",
 )
-@click.option(
-    "--dry-run", is_flag=True, help="Print where each measure would run, and stop before anything is measured."
-)
+@click.option("--dry-run", is_flag=True, help="Print where each measure would run, without measuring.")
 @click.option(
     "--format",
     "format_",
     type=click.Choice(FORMATS),
-    help="Form of the table: text for people, csv with all digits, or latex for the package booktabs.  [default: text]",
+    help="Format of the table: text for reading, csv with all digits, or latex for the package booktabs.  "
+    "[default: text]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the evaluation as JSON.")
 @console.quiet
@@ -106,10 +104,10 @@ def evaluate(
 ) -> None:
     """Describe GRAPH, and compare each SAMPLE with it.
 
-    GRAPH is a graph store, a text edge list, or the name of a dataset. Without samples, csaw prints the profile of the
-    graph, and keeps it in the cache. With samples it prints one table, measure by sample, of their distances from the
-    graph: the D-statistic of two distributions with the mean of them all, the value and the relative error of a number,
-    the largest difference of two curves, or the overlap of the vertices that rank first.
+    GRAPH is a graph store, a text edge list, or the name of a dataset. Without samples, csaw prints a profile of the
+    graph, and keeps it in the cache. With samples, it prints a table of how far each sample is from the graph:
+    D-statistics for distributions, with their mean, values and relative errors for numbers, the largest difference for
+    curves, and the overlap of the top vertices for rankings.
 
     \b
     Example:

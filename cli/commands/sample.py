@@ -38,7 +38,7 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
     "--algo",
     default="deepwalk",
     shell_complete=complete.algorithms,
-    help="Algorithm that draws: a name of those above, or FILE.py:CLASS for one of your own.",
+    help="Algorithm: one of the names above, or FILE.py:CLASS for a custom one.",
 )
 @values.directed
 @click.option(
@@ -47,42 +47,42 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
     multiple=True,
     callback=_own,
     metavar="NAME=VALUE",
-    help="An option of the algorithm, given by name.",
+    help="Set an option of the algorithm by name.",
 )
 @click.option(
     "--from",
     "virtual_from",
     type=values.Place(),
     metavar="VIRTUAL",
-    help="Store the virtual sample VIRTUAL as OUT, in place of GRAPH and what to sample.",
+    help="Store the virtual sample VIRTUAL as OUT, instead of giving GRAPH and what to sample.",
 )
 @click.option(
     "--graph",
     "moved_to",
     type=values.Place(),
     metavar="STORE",
-    help="Graph store that VIRTUAL is drawn from [default: the path that VIRTUAL names].",
+    help="Graph store that VIRTUAL is drawn from [default: the path in VIRTUAL].",
 )
 @click.option(
     "--virtual",
     is_flag=True,
-    help="Store the request alone: the sample is drawn whenever OUT is read, and has the same bytes.",
+    help="Store only the request: the sample is drawn whenever OUT is read, and has the same bytes.",
 )
 @click.option(
     "--cluster",
     metavar="CLUSTER",
-    help="Draw by the workers of a Dask cluster: a scheduler's address or file, local:N for N processes here, "
+    help="Draw on the workers of a Dask cluster: a scheduler's address or file, local:N for N processes here, "
     "slurm:N or lsf:N for N jobs, or mpi inside an MPI job.",
 )
 @click.option(
     "--shard",
     metavar="I/N",
-    help="Draw part I of N alone, I from 0 to N - 1, beside processes that draw the others into the same OUT; "
-    "the last one seals it.",
+    help="Draw only part I of N (0 to N - 1), while other processes draw the other parts into the same OUT; "
+    "the last one to finish seals it.",
 )
-@click.option("--resume", is_flag=True, help="Finish the sample that an interrupted run has left at OUT.")
+@click.option("--resume", is_flag=True, help="Finish the sample that an interrupted run left at OUT.")
 @click.option("--overwrite", is_flag=True, help="Replace the sample store OUT.")
-@click.option("--dry-run", is_flag=True, help="Print the plan, and stop before anything is sampled.")
+@click.option("--dry-run", is_flag=True, help="Print the plan without sampling.")
 @click.option("--json", "as_json", is_flag=True, help="Print the plan or the summary as JSON.")
 @console.tones("all counts and times")
 def sample(

@@ -232,7 +232,7 @@ Wanted: TypeAlias = str | type[Measure] | Measure
 def seed_option() -> int:
     """Declare the option of measures that draw at random, which all of them share."""
     return option(
-        0, help="seed of the random draws of measures: sources, sketches, wedges", kind=int, low=0, high=2**64 - 1
+        0, help="seed of random draws in measures: sources, sketches, wedges", kind=int, low=0, high=2**64 - 1
     )
 
 

@@ -157,9 +157,9 @@ __all__ = [
 NONE = -1  # no vertex: no previous one, or the end of a walk
 MOST_STEPS = 2**31 - 2  # of a walk
 LENGTH_HELP = (
-    "number of steps of a walk, L edges and L + 1 vertices; none: no limit, where the algorithm ends walks by itself"
+    "number of steps of a walk (L steps give L + 1 vertices); none: no limit, if the algorithm ends walks by itself"
 )
-DEPTH_HELP = "number of hops from the source; none: no limit, until nothing new is met"
+DEPTH_HELP = "number of hops from the source; none: until nothing new is reached"
 PLANNED_HOPS = 64  # of a traversal without a limit, which a plan counts on
 
 
@@ -261,7 +261,7 @@ class Walk(Algorithm):
 
     layout = "walks"
     walk_length: int | None = option(80, help=LENGTH_HELP, low=0, high=MOST_STEPS, none="no limit")
-    num_walks: int = option(1, help="number of walks from every source", low=1)
+    num_walks: int = option(1, help="number of walks from each source", low=1)
 
     timed: ClassVar[bool] = False
     """Whether a walk knows the times of its edges, which its sample has beside its vertices: that of a TemporalWalk."""
@@ -393,11 +393,11 @@ class MiniBatches(Traversal):
 
     layout = "batches"
     revisits = True
-    seeds_per_batch: int = option(1024, help="number of seeds of a mini-batch", low=1, high=2**31 - 1)
-    epochs: int = option(1, help="number of times that all sources are seeds", low=1, high=2**32 - 1)
-    shuffle: bool = option(False, help="take the sources in a random order, another one in each epoch")
-    drop_last: bool = option(False, help="leave out an epoch's last mini-batch if it has fewer seeds than the others")
-    disjoint: bool = option(False, help="give each seed nodes of its own, so that the samples of two seeds share none")
+    seeds_per_batch: int = option(1024, help="number of seeds in a mini-batch", low=1, high=2**31 - 1)
+    epochs: int = option(1, help="number of passes over all sources", low=1, high=2**32 - 1)
+    shuffle: bool = option(False, help="take the sources in random order, a different one in each epoch")
+    drop_last: bool = option(False, help="drop the last mini-batch of an epoch if it has fewer seeds than the others")
+    disjoint: bool = option(False, help="give each seed separate nodes, so that the samples of two seeds share none")
     draws_seeds: ClassVar[bool] = False
     """Whether the seeds of a mini-batch are drawn, each with a chance of its own by the column ``norms``,
     ``seeds_per_batch`` of them on average; see engine/sources/seeds.py.

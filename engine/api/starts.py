@@ -74,25 +74,25 @@ class EdgeStarts(TemporalWalk):
 
     start: str = option(
         "vertex",
-        help="start at vertices, from which the first edge is drawn as any other, or at edges of the whole graph",
+        help="start at vertices, whose first edge is drawn like any other, or at edges of the whole graph",
         choices=("vertex", "edge"),
     )
     start_bias: str = option(
         "uniform",
-        help="bias of an edge among all that a walk may start at: none, linear in its rank by time, or exponential in "
-        "its time or in that rank",
+        help="bias of a start edge: uniform, linear in its rank by time, exponential in its time, or exponential "
+        "in its rank",
         choices=BIASES,
         is_later=True,
     )
     start_prefer: str = option(
         "late",
-        help="whether biases of start edges prefer late edges, or early ones",
+        help="whether --start-bias prefers late or early edges",
         choices=("late", "early"),
         is_later=True,
     )
     start_per: str = option(
         "edge",
-        help="whether start edges are drawn by edges, or by different times, of whose edges one is then drawn",
+        help="draw a start edge directly (edge), or draw a time first and then one of its edges (time)",
         choices=("edge", "time"),
         is_later=True,
     )
@@ -100,8 +100,8 @@ class EdgeStarts(TemporalWalk):
         1.0,
         reads="scale",
         reads_beside=("start_bias", "exponential"),
-        help="time in which an exponential bias of start edges changes by e, in the units of the graph or, of dates, "
-        "such as 12h; of one in ranks, how many",
+        help="time in which an exponential --start-bias changes by a factor of e, in the units of the graph, or "
+        "for dates a length such as 12h; for exponential-rank, a number of ranks",
         low=0,
         open_low=True,
         is_later=True,

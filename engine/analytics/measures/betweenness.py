@@ -27,7 +27,7 @@ class Betweenness(Measure):
     paper = "Brandes, Journal of Mathematical Sociology 25(2), 2001"
     by_default = False
 
-    betweenness_sources: int = option(64, help="number of random vertices from which shortest paths are taken", low=1)
+    betweenness_sources: int = option(64, help="number of random source vertices for shortest paths", low=1)
     seed: int = seed_option()
 
     def computes(self, directed: bool) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ class Bfs(Measure):
     bfs_source: int | str | None = option(
         None,
         kind=object,
-        help=f"id of the vertex from which distances are taken [default: {LARGEST}]",
+        help=f"id of the vertex from which to measure distances [default: {LARGEST}]",
         none=LARGEST,
     )
 

@@ -50,16 +50,17 @@ class Hops(Measure):
 
     hops: str = option(
         "auto",
-        help="way to find distances: from all vertices (exact), from random ones (sources), or from sketches of the "
-        "vertices that each one reaches; auto is exact where that takes about a second, else sources",
+        help="how to find distances: from all vertices (exact), from random vertices (sources), or from sketches "
+        "of the vertices that each one reaches (sketches); auto is exact if that takes about a second, "
+        "otherwise sources",
         choices=("auto", "exact", "sources", "sketches"),
     )
-    hop_sources: int = option(256, help="number of random vertices from which distances are taken", low=2, high=1 << 20)
+    hop_sources: int = option(256, help="number of random source vertices for distances", low=2, high=1 << 20)
     hop_sketches: int = option(
-        8, help="number of independent sketches, whose spread gives the error", low=2, high=1 << 16
+        8, help="number of independent sketches; their spread gives the error", low=2, high=1 << 16
     )
     seed: int = seed_option()
-    undirected_hops: bool = option(False, help="take distances in a directed graph without its directions")
+    undirected_hops: bool = option(False, help="ignore the directions of edges when measuring distances")
 
     def keeps(self, device: str, directed: bool) -> Footprint:
         return super().keeps(device, directed) + Footprint(fixed=SOURCE_BYTES * self.hop_sources)

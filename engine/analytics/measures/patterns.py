@@ -38,13 +38,13 @@ class Patterns(Measure):
     by_default = False
     pattern: str = option(
         "wedge,triangle,square,diamond,clique4",
-        help=f"patterns to count, separated by commas: {', '.join(PATTERNS)}; with the label of each vertex behind "
-        "colons, such as triangle:1:1:2, or * for any",
+        help=f"patterns to count, separated by commas: {', '.join(PATTERNS)}; optionally with a label for each "
+        "vertex, such as triangle:1:1:2, or * for any label",
     )
     vertex_labels: object = option(
         None,
-        help="labels of vertices, which patterns ask for: a file .npy, or .npz with one array, perhaps with the array "
-        "ids beside it, as csaw sample --columns takes it [default: none]",
+        help="labels of vertices for --pattern: an .npy file, or an .npz file with one array and optionally the "
+        "array ids, as for csaw sample --columns [default: none]",
         kind=object,
     )
 

@@ -25,8 +25,8 @@ class PersonalizedPagerank(RankMeasure):
     rank_sources: str | None = option(
         None,
         kind=str,
-        help="ids of the vertices that a personalized PageRank jumps to, separated by commas, or a file with "
-        f"one in each line [default: {LARGEST}]",
+        help="ids of the vertices that a personalized PageRank jumps to, separated by commas, or a file with one "
+        f"id per line [default: {LARGEST}]",
         none=LARGEST,
     )
 

@@ -29,7 +29,7 @@ class Sssp(Measure):
     sssp_source: int | str | None = option(
         None,
         kind=object,
-        help=f"id of the vertex from which sums of weights are taken [default: {LARGEST}]",
+        help=f"id of the vertex from which to measure sums of weights [default: {LARGEST}]",
         none=LARGEST,
     )
 

@@ -39,20 +39,21 @@ class Triangles(Measure):
     paper = "Wang, Wang, Yang and Owens, IA3 2016"
     triangles: str = option(
         AUTO,
-        help="how to count: intersect (sets of neighbors), matrix (masked product) and match (subgraphs) give "
-        "the same numbers; auto takes the fastest, intersect",
+        help="how to count triangles: by sets of neighbors (intersect), a masked product (matrix) or subgraphs "
+        "(match), all with the same result; auto is intersect, the fastest",
         choices=tuple(METHODS),
     )
     approximate: int = option(
         0,
-        help="number of random wedges or edges to estimate from, on the CPU, with the standard error; 0 counts exactly",
+        help="number of random wedges or edges from which to estimate, on the CPU, with the standard error; 0 "
+        "counts exactly",
         low=0,
         high=2**40,
     )
     approximate_by: str = option(
         WEDGES,
-        help="draw wedges or edges for --approximate: wedges estimate clustering too; edges have the smaller error "
-        "where few wedges are closed",
+        help="draw wedges or edges for --approximate: wedges also estimate clustering; edges have the smaller "
+        "error if few wedges are closed",
         choices=tuple(SAMPLED),
     )
     seed: int = seed_option()
