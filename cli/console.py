@@ -55,7 +55,7 @@ def _set(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     if not wanted:
         return
     if ctx.meta.setdefault("csaw.tone", param.name) != param.name:
-        raise click.UsageError("--verbose and --quiet exclude each other; give one of them")
+        raise click.UsageError("--verbose and --quiet exclude each other; give only one of them")
     if param.name == QUIET:
         logging.getLogger().setLevel(logging.ERROR)
 

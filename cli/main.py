@@ -20,10 +20,9 @@ from csaw.partition.base.version import VERSION
 from csaw.partition.errors import CsawError
 
 COMMANDS = Path(__file__).with_name("commands")
-GONE = "the current folder has been removed; change to one that is there, and run the command again"
+GONE = "the current folder has been removed; change to another folder and run the command again"
 OUT_OF_MEMORY = (
-    "out of memory; give csaw a budget below what is free with --memory, or raise the limit of ulimit -v to 2 GiB more "
-    "than that"
+    "out of memory; set --memory below the free memory, or raise the limit of ulimit -v to 2 GiB more than that"
 )
 LACKS_MEMORY = ("can't start new thread", "failed to map segment", "annot allocate memory")
 """What Python and the system say of threads and libraries for which there is no memory."""
@@ -132,7 +131,7 @@ def main() -> None:
         _drop_output()
         sys.exit(1)
     except RecursionError:
-        _fail("what was read is nested more deeply than csaw writes anything; do not use that store or file", 1)
+        _fail("the input is nested more deeply than anything that csaw writes; do not use that store or file", 1)
     except MemoryError:
         _fail(OUT_OF_MEMORY, 1)
     except (RuntimeError, ImportError, SystemError) as error:

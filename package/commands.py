@@ -117,7 +117,7 @@ def graph(
     """
     if indptr is not None or indices is not None:
         if data is not None or indptr is None or indices is None:
-            raise OptionError("graph: expected indptr and indices together, or data, and not both")
+            raise OptionError("graph: expected either data, or indptr and indices together")
         if isinstance(weights, str) and weights not in ("auto", "none"):
             raise OptionError(f"weights: CSR arrays: expected an array [E] or none, found {quoted(weights)}")
         held = None if isinstance(weights, str) else weights
@@ -132,7 +132,7 @@ def graph(
         if how or edge_columns or not (isinstance(weights, str) and weights == "auto"):
             name = next(iter(how), "edge_columns" if edge_columns else "weights")
             takes = "takes time_column" if name == "time" else "takes it"
-            raise OptionError(f"{name}: expected for graphs in memory alone; csaw.partition(file, out, ...) {takes}")
+            raise OptionError(f"{name}: only for graphs in memory; csaw.partition(file, out, ...) {takes}")
         return opened(data, directed)
     from csaw.partition.ingestion.given_graph import graph_in_memory
 
@@ -200,7 +200,7 @@ def sample(
         asked = {"virtual": virtual, "resume": resume, "overwrite": overwrite}
         if flag := next(filter(asked.get, asked), None):
             raise OptionError(
-                f"{flag}: expected out, the path of the sample store, with it; without out, samples are kept in memory"
+                f"{flag}: needs out, the path of the sample store; without out, samples are kept in memory"
             )
     elif os.fspath(out) in registry.names():
         raise OptionError(
@@ -208,7 +208,7 @@ def sample(
             f"out=./{os.fspath(out)} for a store of that name"
         )
     elif virtual and resume:
-        raise OptionError("virtual: it stores a request, which is written at once; give it without resume")
+        raise OptionError("virtual: it stores only a request, which is written at once; leave out resume")
     else:
         check_place(Path(out), resume=resume, overwrite=overwrite)
     job = prepare(to_sample(graph, directed), algo, measure=True, **options)

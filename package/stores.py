@@ -68,7 +68,7 @@ def verify(
     place = _place_of(store, "store")
     if is_graph(place):
         if given := [name for name, one in (("graph", graph), ("columns", columns), ("algo", algo)) if one is not None]:
-            raise OptionError(f"{given[0]}: expected for samples alone, and {place} is a graph store; leave it out")
+            raise OptionError(f"{given[0]}: only for samples, but {place} is a graph store; leave it out")
         with shown_progress(f"verifying {place}", enabled=wanted(progress)):
             return verify_graph(place)
     if algo is None and isinstance(store, Samples):
@@ -169,4 +169,4 @@ def _check_same(store: Samples | GraphStore) -> None:
     except StoreError:  # left to what reads the store, which says what is wrong
         return
     if found != held:
-        raise StoreError(f"{store.path} has been replaced since it was opened; open it anew")
+        raise StoreError(f"{store.path} has been replaced since it was opened; open it again")

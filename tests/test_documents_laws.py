@@ -99,7 +99,7 @@ def test_a_graph_that_csaw_has_made_is_written(tmp_path, how):
         made = csaw.partition(graph, tmp_path / f"{number}.zarr", **how)
         assert made.fingerprint == graph.fingerprint
         assert csaw.verify(made).ok
-    with pytest.raises(OptionError, match="directed: expected none for a graph that csaw.graph has made"):
+    with pytest.raises(OptionError, match="directed: expected none for a graph from csaw.graph"):
         csaw.partition(club, tmp_path / "d.zarr", directed=True)
 
 

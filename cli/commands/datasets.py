@@ -50,7 +50,7 @@ def list_(as_json: bool) -> None:
     by_hand = [(g.name, f"{g.vertices:,}", f"{g.edges:,}", f"by hand, from {g.page}", "", g.papers) for g in BY_HAND]
     heads = ("name", "vertices", "edges", "kind", "download", "sampled in")
     print_table("", heads, rows + by_hand, right=("vertices", "edges", "download"))
-    click.echo("csaw makes karate and rmat:scale=S,edge_factor=F,seed=N itself")
+    click.echo("csaw generates karate and rmat:scale=S,edge_factor=F,seed=N")
 
 
 @datasets.command()

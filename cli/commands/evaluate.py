@@ -136,10 +136,10 @@ def evaluate(
     from csaw.engine.analytics.evaluation.evaluate import PLOT_INCHES, PLOT_TITLE, plan
 
     if as_json and format_:
-        raise click.UsageError("--json has a form of its own; give it without --format")
+        raise click.UsageError("--json is a format of its own; leave out --format")
     _check_plot(plot, plot_size, plot_title)
     if (save or plot) and (wanted["windows"], wanted["every"]) != (None, None):
-        raise click.UsageError("--save and --plot are for one window; name it with --until or --between")
+        raise click.UsageError("--save and --plot work on one window; choose it with --until or --between")
     names = _to_save(save, overwrite, wanted)
     run = partial(_runner(cluster, dry_run), algo=algo)
     if dry_run:
@@ -177,14 +177,14 @@ def _measured(
             return replace(run(store, samples, progress=progress, **dict(given(wanted))), named=graph)
         except KeyboardInterrupt as error:
             again = "the same command without --refresh" if wanted["refresh"] else "the same command"
-            raise KeyboardInterrupt(f"what was found of the graph is kept; {again} goes on from there") from error
+            raise KeyboardInterrupt(f"the results so far are kept; {again} continues from there") from error
 
 
 def _check_plot(plot: Path | None, size: tuple[float, float] | None, title: str | None) -> None:
     from csaw.engine.analytics.evaluation import plots
 
     if plot is None and (size, title) != (None, None):
-        raise click.UsageError("--plot-size and --plot-title are of plots; name their folder with --plot")
+        raise click.UsageError("--plot-size and --plot-title need --plot and a folder")
     if plot:
         plots.check()
 
@@ -195,11 +195,13 @@ def _write_list(graph: str, what: str | None, out: str | None, wanted: Options) 
     from csaw.engine.analytics.evaluation.listing import entries_on, write_list
 
     if what is None or out is None:
-        raise click.UsageError("--list triangles or --list support, and --out FILE, go together; give both")
+        raise click.UsageError(
+            "--list triangles and --list support need --out FILE, and --out needs one of them; give both"
+        )
     own = click.get_current_context().params
     if other := next((name for name, value in own.items() if value and name not in (*BESIDE_LISTS, *wanted)), None):
         raise click.UsageError(
-            f"--{other.strip('_').replace('_', '-')}: a list is written instead of measuring; leave it out"
+            f"--{other.strip('_').replace('_', '-')}: --list writes a list instead of measuring; leave this option out"
         )
     console.check_folder(out, "--out")
     with console.progress("listing", enabled=not own["as_json"]) as shown:
@@ -232,7 +234,7 @@ def _runner(cluster: str | None, dry_run: bool) -> "Callable[..., Evaluation]":
 
         return evaluate_windows
     if dry_run:
-        raise click.UsageError("--dry-run says where this process would measure; give it without --cluster")
+        raise click.UsageError("--dry-run shows where this process would measure; leave out --cluster")
     from csaw.engine.analytics.cluster.evaluation import evaluate_on_cluster
     from csaw.engine.cluster.clusters import Cluster, begin
 

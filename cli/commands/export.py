@@ -92,7 +92,7 @@ def export(
 
     piped = out == STDOUT
     if piped and "stdout" in CLOSED:
-        raise OptionError("OUT: - is standard output, which is closed; give a file")
+        raise OptionError("OUT: standard output (-) is closed; give a file")
     if not piped:
         check_export(Path(out), overwrite)
     with console.progress("exporting", enabled=not (as_json or (piped and sys.stdout.isatty()))) as update:
@@ -124,6 +124,6 @@ def _opened(
         graph = open_graph(resolve(store, directed=directed))
         return graph, graph.edges, "edges"
     if directed is not None:
-        raise click.UsageError("--directed and --undirected are for files of edges; give a sample without them")
+        raise click.UsageError("--directed and --undirected are for files of edges; leave them out for a sample")
     total = attributes_of(Path(store))["instances"] if instances is None else instances[1] - instances[0]
     return store, total, "instances"

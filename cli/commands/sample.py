@@ -165,7 +165,7 @@ def _check_own(own: Options, options: Options) -> None:
         if not same:
             by_itself = _as_given(params[name], value)
             raise click.UsageError(
-                f"--option {name}={own[name]} and {by_itself} contradict each other; give one of them"
+                f"--option {name}={own[name]} and {by_itself} contradict each other; give only one of them"
             )
 
 
@@ -178,18 +178,16 @@ def _as_given(param: click.Parameter, value: object) -> str:
 
 def _check_virtual(virtual: bool, virtual_from: str | None, resume: bool, directed: bool | None) -> None:
     if virtual_from and directed is not None:
-        raise click.UsageError(f"{virtual_from} has its graph; give it without --directed and --undirected")
+        raise click.UsageError(f"{virtual_from} determines its graph; leave out --directed and --undirected")
     if virtual and (virtual_from or resume):
-        raise click.UsageError(
-            f"--virtual stores a request; give it without {'--from' if virtual_from else '--resume'}"
-        )
+        raise click.UsageError(f"--virtual only stores a request; leave out {'--from' if virtual_from else '--resume'}")
 
 
 def _check_moved(moved_to: str | None, virtual_from: str | None, cluster: str | None) -> None:
     if moved_to is not None and virtual_from is None:
-        raise click.UsageError("--graph says where the graph of --from is; give the graph to sample as GRAPH")
+        raise click.UsageError("--graph is only for --from; give the graph to sample as GRAPH")
     if moved_to is not None and cluster is not None:
-        raise click.UsageError("--graph is a place on this machine; give it without --cluster")
+        raise click.UsageError("--graph is a path on this machine; leave out --cluster")
 
 
 def _print_plan(graph: str, job: "Job", as_json: bool) -> None:
@@ -220,7 +218,7 @@ def _places(graph: str, out: str | None, virtual_from: str | None) -> tuple[str,
             raise click.UsageError("Missing argument 'OUT'.")
         return graph, out
     if out is not None:
-        raise click.UsageError(f"--from takes the graph of {virtual_from}; give OUT alone")
+        raise click.UsageError(f"--from takes the graph of {virtual_from}; give only OUT")
     return virtual_from, graph
 
 
@@ -270,7 +268,7 @@ def _of_run(virtual_from: str | None, wanted: Options) -> Options:
     known = {name for name, one in run_options().items() if one.group == RUN}
     if virtual_from is not None and (other := sorted(wanted.keys() - known)):
         raise click.UsageError(
-            f"--{other[0].replace('_', '-')} is said by {virtual_from} itself; give it without --from"
+            f"--{other[0].replace('_', '-')} is part of {virtual_from}; leave it out, or leave out --from"
         )
     return wanted
 

@@ -11,7 +11,9 @@ class Temporal(EdgeStarts):
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
         if "edge_bias" in vars(cls):
-            raise OptionError("temporal: its bias is --time-bias; derive a class with an edge_bias from TemporalWalk")
+            raise OptionError(
+                "temporal has no edge bias except --time-bias; for another one, derive a class from TemporalWalk"
+            )
 
     paper = "Nguyen et al., Companion of WWW 2018"
     by_time = True
@@ -68,7 +70,7 @@ class Temporal(EdgeStarts):
         super().__init__(**values)
         check_bias(("--time-bias", "--per", "--time-scale"), self.time_bias, self.per, self.time_scale)
         if self.time_bias == "uniform" and self.prefer == "far":
-            raise OptionError("--prefer far: expected another --time-bias beside it, found uniform")
+            raise OptionError("--prefer far: expected a --time-bias other than uniform")
 
     @property
     def backward(self):

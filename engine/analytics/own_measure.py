@@ -255,19 +255,20 @@ class Measure(measure.Measure):
     def _check_rules(self) -> None:
         if not self.has("start"):
             raise OptionError(
-                f"{self.name()}: expected a method 'def start(self, v)', the value that a vertex begins with"
+                f"{self.name()}: expected a method 'def start(self, v)' that returns the initial value of a vertex"
             )
         if self.combine == "sum" and not self.has("vertex"):
             raise OptionError(
-                f"{self.name()}: a sum needs a method 'def vertex(self, v)', the value that v.combined makes of v.value"
+                f"{self.name()}: a sum needs a method 'def vertex(self, v)' that computes the new value from "
+                "v.combined and v.value"
             )
         if self.over != "edges" and "weight" in self._reads.get("edge", ()):
             said = f"{self.name()}.edge: e.weight is of the edges as they are stored; take over = 'edges'"
             raise placed(OptionError(said), type(self).edge)
         if self.reads("round") and self.rounds is None and self.tolerance is None:
             raise OptionError(
-                f"{self.name()}: a hook reads the number of the round, so that there is always a next one; "
-                "set rounds or tolerance"
+                f"{self.name()}: a hook reads the number of the round, so the measure would never end; set rounds "
+                "or tolerance"
             )
 
 

@@ -100,7 +100,7 @@ class Unfinished:
         except DAMAGED:
             done = {}
         if done:
-            log.info("%s goes on where it was interrupted", self.place.name.rpartition("-")[0])
+            log.info("%s continues where it was interrupted", self.place.name.rpartition("-")[0])
         return Work(path, asked, done)
 
     def files(self) -> Iterator[Path]:

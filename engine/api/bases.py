@@ -104,22 +104,25 @@ class InTime(Algorithm):
         if getattr(self, "replace", False):
             self._refuse_replace()
         if getattr(self, "unique", False):
-            raise OptionError("--time-strategy: expected no --unique beside it; run without one of them")
+            raise OptionError("--time-strategy and --unique exclude each other; leave one out")
 
     def _refuse_replace(self) -> None:
         """OptionError where edges that are sure are to be drawn with replacement."""
         if self.time_strategy == "last":
-            raise OptionError("--time-strategy last: expected no --replace beside it, because the last edges are sure")
+            raise OptionError(
+                "--time-strategy last and --replace exclude each other, because last draws nothing "
+                "at random; leave one out"
+            )
         if min(getattr(self, "fanout", ()), default=0) < 0:
             raise OptionError(
-                "--replace: expected fanouts of at least 0 beside --time-strategy, found -1, which takes each edge once"
+                "--replace: expected fanouts of at least 0 with --time-strategy, found -1, which takes each edge once"
             )
 
     def _refuse_alone(self) -> None:
         """OptionError for an option about times where no time counts."""
         for name, declared in self.options().items():
             if name in BESIDE and getattr(self, name) != declared.default:
-                raise OptionError(f"{flag_of(name)}: expected --time-strategy {' or '.join(STRATEGIES)} beside it")
+                raise OptionError(f"{flag_of(name)}: expected --time-strategy {' or '.join(STRATEGIES)} with it")
 
     @property
     def against_previous(self) -> bool:

@@ -51,7 +51,7 @@ FOREIGN: dict[type[ast.AST], str] = {
     ast.Nonlocal: "nonlocal",
     ast.Delete: "del",
     ast.ClassDef: "class",
-    ast.FunctionDef: "a def of its own",
+    ast.FunctionDef: "a nested def",
     ast.AsyncFunctionDef: "async",
     ast.AsyncFor: "async",
     ast.AsyncWith: "async",
@@ -139,8 +139,8 @@ class Portable(ast.NodeTransformer):
         if isinstance(owner, ModuleType) and not isinstance(value, (bool, int, float)):
             raise HookError(
                 node,
-                f"{self.where}: {ast.unparse(node)} cannot be used here; a hook may call functions of math, "
-                "and functions of your own that are imported by name, as in from mine import bias",
+                f"{self.where}: {ast.unparse(node)} cannot be used here; a hook may call functions of math, and "
+                "your own functions if they are imported by name, as in from mine import bias",
             )
         if isinstance(owner, ModuleType) and owner is not math:
             return number_node(value)  # as it is now: the text would stand for whatever it is later

@@ -359,7 +359,8 @@ def edge_biases(
         bias = float(edge_bias(edge))
         if not 0.0 <= bias < float("inf"):
             raise BiasError(
-                f"the bias of edge {v} -> {edge.dst} (dense ids) is {bias}; a bias must be a finite number, 0 or more"
+                f"the bias of edge {v} -> {edge.dst} (dense ids) is {bias}; a bias must be a finite number of at "
+                "least 0"
             )
         biases.append((edge.dst, bias))
     return biases
@@ -430,9 +431,11 @@ def next_law(
     with users_code(f"{walk.name()}.law failed:"):
         law = walk.law(selected, at)
         if not isinstance(law, Mapping):
-            raise OptionError(f"expected a mapping from vertices to chances, found {quoted(law)}")
+            raise OptionError(f"expected a mapping from vertices to probabilities, found {quoted(law)}")
         if not abs(sum(law.values()) - 1.0) < OFF:
-            raise OptionError(f"the chances of what follows vertex {v} sum to {sum(law.values()):.6g}, expected 1")
+            raise OptionError(
+                f"the probabilities of what follows vertex {v} sum to {sum(law.values()):.6g}, expected 1"
+            )
         found: dict[int, float] = {}
         for u, chance in law.items():
             if chance > 0.0:

@@ -185,8 +185,8 @@ def named(algo: Algo, options: Mapping[str, OptionValue]) -> tuple[str, Values]:
     if isinstance(algo, Algorithm):
         if strange := sorted(vars(algo).keys() - algo.options().keys() - SET_BY_RUNS):
             raise OptionError(
-                f"algo: {strange[0]} of this {type(algo).__name__} is no option of it, and would not be kept with the "
-                "sample; declare it with option() in the class"
+                f"algo: {strange[0]} of this {type(algo).__name__} is not an option, so it would not be stored "
+                "with the sample; declare it with option() in the class"
             )
         held = algo.parameters()
         times = {name: units for name, units in algo.in_units.items() if type(held.get(name)) is int}
@@ -381,7 +381,7 @@ def in_units(options: Mapping[str, Option], given: Mapping[str, OptionValue], un
             if units is not None and value.units not in ("", units):
                 raise OptionError(
                     f"{flag}: expected a time for this graph, whose times are in {units}, found {value} "
-                    f"{value.units} of an algorithm that was built for another; build it anew"
+                    f"{value.units} of an algorithm that was built for another; build it again"
                 )
         elif kind and units is not None and not none:
             from csaw.partition.ingestion.time_value import length_of, scale_of, time_of

@@ -60,11 +60,11 @@ def check_bias(flags: tuple[str, str, str], bias: str, per: str, scale: float) -
     by_bias, by_per, by_scale = flags
     if per == "time" and bias == "exponential":
         raise OptionError(
-            f"{by_per} time: expected {by_bias} uniform, linear or exponential-rank, found exponential, which weighs "
-            "each edge by its time"
+            f"{by_per} time: expected {by_bias} uniform, linear or exponential-rank, found exponential, which "
+            "weights each edge by its time"
         )
     if scale != 1 and not bias.startswith("exponential"):
-        raise OptionError(f"{by_scale}: expected {by_bias} exponential or exponential-rank beside it, found {bias}")
+        raise OptionError(f"{by_scale}: expected {by_bias} exponential or exponential-rank with it, found {bias}")
     if bias == "exponential-rank" and scale > MOST_RANKS:
         raise OptionError(f"{by_scale}: expected at most {MOST_RANKS:.0f} ranks, found {scale:g}")
 
@@ -116,10 +116,10 @@ class EdgeStarts(TemporalWalk):
             )
         for name in ("start_bias", "start_prefer", "start_per", "start_scale"):
             if self.start != "edge" and getattr(self, name) != self.options()[name].default:
-                raise OptionError(f"--{name.replace('_', '-')}: expected --start edge beside it, found {self.start}")
+                raise OptionError(f"--{name.replace('_', '-')}: expected --start edge with it, found {self.start}")
         check_bias(("--start-bias", "--start-per", "--start-scale"), self.start_bias, self.start_per, self.start_scale)
         if self.start_bias == "uniform" and self.start_prefer == "early":
-            raise OptionError("--start-prefer early: expected another --start-bias beside it, found uniform")
+            raise OptionError("--start-prefer early: expected a --start-bias other than uniform")
 
     @property
     def sources_from(self) -> str:  # type: ignore[override]

@@ -41,7 +41,7 @@ def file_of(kind: type[Algorithm]) -> str:
     """
     if not issubclass(kind, Walk | Traversal | TransitSampling) or kind.__module__.startswith(CSAW):
         raise OptionError(
-            f"algo: expected an algorithm, or a class of your own of Walk or Traversal, found {quoted(kind)}"
+            f"algo: expected an algorithm, or a class derived from Walk or Traversal, found {quoted(kind)}"
         )
     text = text_of(kind).encode()
     path = code_folder(FOLDER) / f"{hashlib.sha256(text).hexdigest()}.py"
@@ -68,8 +68,8 @@ def refuse_changed(kind: type, written: type) -> None:
         now, then = (inspect.getattr_static(one, name, None) for one in (kind, written))
         if now is not then and _said(now) != _said(then):
             raise OptionError(
-                f"algo: {kind.__name__}.{name} was set after the class was written, and would not be kept with the "
-                f"sample; write it in the class, or in a class that derives from {kind.__name__}"
+                f"algo: {kind.__name__}.{name} was set after the class was defined, so it would not be stored "
+                f"with the sample; define it in the class, or in a class derived from {kind.__name__}"
             )
 
 
@@ -154,8 +154,8 @@ class _File:
         else:
             raise by.wrong(
                 line,
-                f"{name} is {quoted(value)}, which cannot be kept with the sample; an algorithm may read numbers, "
-                "text, functions, classes and modules from outside, and options of its own",
+                f"{name} is {quoted(value)}, which cannot be stored with the sample; an algorithm may read its "
+                "options, and from outside numbers, text, functions, classes and modules",
             )
 
     def _place_of(self, name: str, value: object) -> tuple[str, str] | None:

@@ -229,8 +229,8 @@ def joined(client: Client, plugin: Joined) -> Iterator[str]:
         raise
     except (OSError, TimeoutError, RuntimeError) as error:
         raise ClusterError(
-            f"the scheduler {client.scheduler.address} was lost before any work began; look whether it runs, and run "
-            "the command again"
+            f"the scheduler {client.scheduler.address} was lost before any work began; check that it runs, and "
+            "run the command again"
         ) from error
     try:
         yield name

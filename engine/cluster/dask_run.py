@@ -192,9 +192,8 @@ class Tasks:
             self.again += (Unit(unit.groups[:half]), Unit(unit.groups[half:]))
         elif unit.deaths >= MOST_DEATHS:
             raise ClusterError(
-                f"group {unit.groups[0]}: the workers that draw it die, the last one at {error.address}; they may need "
-                "more memory "
-                f"than they may take: give them more, or less by --memory or --in-flight; {SAFE}"
+                f"group {unit.groups[0]}: the workers that draw it die, the last one at {error.address}; they may "
+                f"have too little memory: give them more, or lower --memory or --in-flight; {SAFE}"
             ) from error
         else:
             self._once_more(unit)
@@ -439,7 +438,9 @@ def _asked(executor: Executor, name: str, begun: bool) -> list[tuple[str, Plan] 
             tasks.cancel(address)
         if time.monotonic() > end:
             slow = next(iter(tasks.tasks.values()))
-            raise ClusterError(f"worker {slow} has not planned its run in {SECONDS_TO_PLAN} seconds; look what it does")
+            raise ClusterError(
+                f"worker {slow} has not planned its run in {SECONDS_TO_PLAN} seconds; check what it is doing"
+            )
     return [said[address] for address in addresses if not isinstance(said.get(address), BaseException | None)]
 
 
@@ -465,8 +466,8 @@ def _see_all(writer: SampleWriter) -> None:
     while missing := _unseen(writer):
         if time.monotonic() > end:
             raise StoreError(
-                f"{writer.partial}: workers have written group {missing[0]}, and it is not there; all of "
-                "them must see this folder under the same path, on a file system that they share"
+                f"{writer.partial}: workers have written group {missing[0]}, but it is missing; all workers must "
+                "see this folder under the same path, on a shared file system"
             )
         time.sleep(0.5)
 

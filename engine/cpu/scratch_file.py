@@ -60,8 +60,8 @@ class ScratchFile:
             fill(self.folder / "(a file without a name)", handle, piece, begin + at)
             if first_damaged(piece, sums[at // BLOCK : -(-(at + piece.size) // BLOCK)]) >= 0:
                 raise StoreError(
-                    f"{self.folder}: a file without a name, for what memory had no room for, has changed "
-                    "since it was written; check this disk and run again"
+                    f"{self.folder}: a temporary file, for data that did not fit in memory, has changed since it "
+                    "was written; check this disk and run again"
                 )
 
         list(self.over(read, range(0, out.size, PIECE)))

@@ -45,10 +45,15 @@ def check_own_hooks(backend: Specialization) -> None:
             raise placed(said, getattr(type(algorithm), hook.name)) from error
         returned = types.unliteral(function.overloads[signature].signature.return_type)
         if not isinstance(returned, (types.Integer, types.Float)):
-            said = OptionError(f"{where}: expected {RETURNS[hook.name]} on every way out, found {named_type(returned)}")
+            said = OptionError(
+                f"{where}: expected every path to return {RETURNS[hook.name]}, found {named_type(returned)}"
+            )
             raise placed(said, getattr(type(algorithm), hook.name))
         if hook.name in VERTICES and isinstance(returned, types.Float):
-            said = OptionError(f"{where}: expected a vertex, an integer, found a number with a fraction; int() cuts it")
+            said = OptionError(
+                f"{where}: expected a vertex, which is an integer, found a number with a fraction; "
+                "convert it with int()"
+            )
             raise placed(said, getattr(type(algorithm), hook.name))
 
 

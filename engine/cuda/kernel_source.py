@@ -160,7 +160,7 @@ def edge_types(columns: Sequence[EdgeColumn]) -> int:
     OptionError for more columns than kernels can tell apart.
     """
     if len(columns) > MOST_COLUMNS:
-        raise OptionError(f"hooks read {len(columns)} edge columns; on GPUs they can read {MOST_COLUMNS} at most")
+        raise OptionError(f"hooks read {len(columns)} edge columns; on GPUs they can read at most {MOST_COLUMNS}")
     return sum(DTYPES.index(column.dtype.name) << 4 * number for number, column in enumerate(columns))
 
 

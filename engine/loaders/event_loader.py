@@ -42,7 +42,7 @@ DECIDED = (
     OF_NEIGHBORS
     | dict.fromkeys(("shuffle", "sources", "start_time", "disjoint", "weighted"), IN_ORDER)
     | {
-        "time_strategy": "temporal_strategy says which neighbors are selected",
+        "time_strategy": "temporal_strategy determines which neighbors are selected",
     }
 )
 """Options of a run of mini-batches that a loader of events decides by itself, each with the reason."""
@@ -162,7 +162,7 @@ def events_of(data: "TemporalData") -> tuple[np.ndarray, np.ndarray, np.ndarray]
         raise OptionError("data: expected at least one event, found none")
     src, dst, times = (int64_times(f"data.{name}", data[name], count, "events") for name in names)
     if (least := min(int(src.min()), int(dst.min()))) < 0:
-        raise OptionError(f"data.src and data.dst: expected vertices from 0 on, found {least}")
+        raise OptionError(f"data.src and data.dst: expected vertices of at least 0, found {least}")
     return src, dst, known_times("data.t", times)
 
 

@@ -171,7 +171,7 @@ def refuse_time(time: object) -> None:
     """OptionError where times are given."""
     if time is not None:
         raise OptionError(
-            "time: temporal sampling is that of csaw's NeighborLoader; use that, or leave out input_time and time_attr"
+            "time: for temporal sampling use csaw's NeighborLoader, or leave out input_time and time_attr"
         )
 
 

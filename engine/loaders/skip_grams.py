@@ -61,7 +61,7 @@ class SkipGrams:
     ) -> None:
         if negatives and noise is None and vertices is None:
             raise OptionError(
-                "vertices: expected the graph's number of vertices, from which negatives are drawn, found None"
+                "vertices: expected the graph's number of vertices, because negatives are drawn from them, found None"
             )
         self.window, self.negatives, self.vertices = window, negatives, vertices
         self.sums = None if noise is None else _running_sums(noise)
@@ -82,8 +82,8 @@ class SkipGrams:
         held = _stacked(walks) if isinstance(walks, Sequence) else walks
         if held.numel() and (least := int(held.min())) < NOTHING:
             raise OptionError(
-                f"walks: expected vertices from 0 on, and -1 where there is none, found {least}; ids of the input may "
-                "be negative: pass graph= to WalkDataset, or draw with ids='dense'"
+                f"walks: expected vertices of at least 0, or -1 for none, found {least}; ids of the input may be "
+                "negative: pass graph= to WalkDataset, or draw with ids='dense'"
             )
         near = [
             (held[:, :-d].reshape(-1), held[:, d:].reshape(-1))
@@ -112,7 +112,7 @@ def _stacked(walks: Sequence[Tensor]) -> Tensor:
     """Walks as one tensor. OptionError where they are of different lengths."""
     if len(lengths := {tuple(walk.shape) for walk in walks}) > 1:
         found = " and ".join(str(list(shape)) for shape in sorted(lengths)[:2])
-        raise OptionError(f"walks: expected tensors of one length, found {found}; fill the shorter ones with -1")
+        raise OptionError(f"walks: expected tensors of equal length, found {found}; pad the shorter ones with -1")
     return torch.stack(list(walks))
 
 
@@ -127,5 +127,7 @@ def _running_sums(noise: Tensor) -> Tensor:
         or not bool((torch.isfinite(chances) & (chances >= 0)).all())
         or not float(chances.sum()) > 0
     ):
-        raise OptionError("noise: expected a tensor [vertices] of finite numbers from 0 on, with one above 0")
+        raise OptionError(
+            "noise: expected a tensor [vertices] of finite numbers of at least 0, with at least one above 0"
+        )
     return chances.cumsum(0)

@@ -70,8 +70,8 @@ class WalkDataset(data.Dataset):
         self.by_number = graph is not None or self.samples.ids != "original"
         if not self.by_number and self.samples.vertex_dtype.kind == "i" and self.samples.fill != NOTHING:
             raise OptionError(
-                f"{self.samples.path}: expected ids from 0 on, because -1 is what follows the end of a walk, found "
-                "those of a graph with negative ones; pass graph= to have dense numbers, or sample with --ids dense"
+                f"{self.samples.path}: expected ids of at least 0, because -1 marks the end of a walk, found a "
+                "graph with negative ids; pass graph= to get dense ids, or sample with --ids dense"
             )
 
     def _ids_of(self, graph: GraphStore | str | Path | Foreign) -> np.ndarray | None:
@@ -79,7 +79,7 @@ class WalkDataset(data.Dataset):
         drawn_from = self.samples.manifest.get("graph", {}).get("fingerprint")
         if drawn_from != store.fingerprint:
             raise OptionError(
-                f"{self.samples.path} was drawn from another graph than {store.path}; pass the one that was sampled"
+                f"{self.samples.path} was drawn from a graph other than {store.path}; pass the one that was sampled"
             )
         return store.vertex_ids()
 
@@ -98,8 +98,8 @@ class WalkDataset(data.Dataset):
             return self.samples.dense(walks, self.vertex_ids)
         if walks.dtype == np.uint64 and (beyond := walks[walks != self.samples.fill]).max(initial=0) > MOST:
             raise OptionError(
-                f"{self.samples.path}: vertex {beyond.max()} does not fit a tensor of int64; pass graph= "
-                "to have dense numbers, or sample with --ids dense"
+                f"{self.samples.path}: vertex {beyond.max()} does not fit an int64 tensor; pass graph= to get "
+                "dense ids, or sample with --ids dense"
             )
         held = walks.astype(np.int64)
         held[walks == walks.dtype.type(self.samples.fill)] = NOTHING
@@ -152,8 +152,8 @@ class WalkStream(data.IterableDataset):
     ) -> None:
         if "ids" in options:
             raise OptionError(
-                "ids: a stream of walks has dense numbers, 0 .. V - 1; the graph store's "
-                "original_ids(walks) gives those of the input"
+                "ids: a stream of walks has dense ids, 0 to V - 1; the graph store's original_ids(walks) returns "
+                "the ids of the input"
             )
         self.algo, options = registry.named(algo, options)
         self.graph = to_sample(graph)

@@ -234,7 +234,7 @@ class RunOptions:
             if option.alias in given:
                 if given.get(name) is not None:
                     raise OptionError(
-                        f"{flag_of(option.alias)} is the earlier name of {flag_of(name)}; give one of them"
+                        f"{flag_of(option.alias)} is the earlier name of {flag_of(name)}; give only one of them"
                     )
                 given = {name if key == option.alias else key: value for key, value in given.items()}
         others = {name: value for name, value in given.items() if name not in known}
@@ -249,8 +249,8 @@ class RunOptions:
         """Whether edge weights count; OptionError when they are asked for and ``store`` has none."""
         if self.weighted and not store.weighted:
             raise OptionError(
-                f"--weighted: {store.path} has no weights; csaw partition FILE OUT --weight-column COLUMN makes a "
-                "graph that has"
+                f"--weighted: {store.path} has no weights; make a graph with weights with csaw partition FILE OUT "
+                "--weight-column COLUMN"
             )
         return store.weighted if self.weighted is None else self.weighted
 

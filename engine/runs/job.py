@@ -136,7 +136,7 @@ class Factored(View):
         if (wrong := max(found)) >= 0:
             src = part.first_vertex + int(np.searchsorted(offsets, first + wrong, side="right")) - 1
             raise BiasError(
-                f"{self.static.name()}.edge_bias is no finite number of at least 0 for the edge {src} -> "
+                f"{self.static.name()}.edge_bias is not a finite number of at least 0 for the edge {src} -> "
                 f"{indices[wrong]} (dense ids)"
             )
 
@@ -269,8 +269,8 @@ def prepare(
     pieces, plan = cut(choice.devices, choice.rates)
     if sources.labels is not None and not plan.sample_layout.keeps_seeds:
         raise OptionError(
-            "--sources: labels of seeds are kept in mini-batches, and this run draws "
-            f"{plan.sample_layout}; run without --induced, or give seeds without labels"
+            f"--sources: only mini-batches store labels of seeds, but this run draws {plan.sample_layout}; leave "
+            "out --induced, or give seeds without labels"
         )
     if not plan.keeps_ids(pieces.id_bytes):
         pieces.map_ids()
@@ -318,8 +318,8 @@ def refuse_window(store: GraphStore) -> None:
     """OptionError for a window of time, which has no path to find it again by, where a sample is to be stored."""
     if isinstance(store.stored, Windowed):
         raise OptionError(
-            f"{store.path}: expected a whole graph, found a window of it, by whose fingerprint a stored sample "
-            "could not be checked; leave out the path of the sample, or make a graph store of these edges"
+            f"{store.path}: expected a whole graph, found a window of it, whose fingerprint could not check a "
+            "stored sample; leave out the path of the sample, or make a graph store from these edges"
         )
 
 

@@ -244,7 +244,10 @@ class Stream:
     """
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a stream cannot be pickled or copied: it holds threads; call csaw.stream where it is read")
+        raise TypeError(
+            "a stream cannot be pickled or copied, because it has threads; call csaw.stream in the "
+            "process that reads it"
+        )
 
     @reading(READERS | {"job": JOB})
     def __init__(self, job: Job, *, on_device: bool = False, rank: int = 0, world: int = 1) -> None:
@@ -344,11 +347,11 @@ class Stream:
             if not opened.is_lost:
                 if isinstance(error, opened.losses):
                     self.close()
-                    raise failure(error, f"stream(...).draw({first}, {last}) goes on where this ended") from error
+                    raise failure(error, f"stream(...).draw({first}, {last}) continues where this ended") from error
                 raise
         if opened.is_lost and first < last:
             why = "was closed while it was read" if opened.closed else "was read before this process was forked"
-            raise ClosedError(f"{self!r} {why}; begin another loop over it, which loads the graph again")
+            raise ClosedError(f"{self!r} {why}; start another loop over it, which loads the graph again")
 
     def _look_at(self, batch: FinishedBatch) -> None:
         """Warn once if most walks of the first batch have met a dead end because edges were listed once."""

@@ -79,12 +79,12 @@ def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> Rec
     refuse_window(job.store)
     if request.columns:
         raise OptionError(
-            "--virtual: a request does not keep the numbers of --columns, so that it could not be drawn "
+            "--virtual: a request does not store the numbers of --columns, so the sample could not be drawn "
             "again; store the sample itself"
         )
     if job.store.stored.in_memory:
         raise OptionError(
-            "--virtual: a graph in memory is gone when the sample is drawn again; make it a store with "
+            "--virtual: a graph in memory will be gone when the sample is drawn again; make a store with "
             "csaw.partition(graph, out), and sample that"
         )
     check_place(path, resume=False, overwrite=overwrite)
@@ -214,7 +214,7 @@ def opened(
     """Open the virtual sample that has these ``attributes``, as :func:`open_virtual` does."""
     checksums = check.checksums_of(path)
     if VIRTUAL not in attributes:
-        raise StoreError(f"{path} is a sample that is stored, not a virtual one; read it as it is")
+        raise StoreError(f"{path} is a stored sample, not a virtual one; read it directly")
     for name, most in check.most_bytes(path, checksums).items():
         check.check_file(path, name, checksums, most)
     job = with_other(_job_of(path, attributes, checksums, graph, algo, options), like=attributes)
@@ -234,7 +234,7 @@ def _job_of(
     wanted = attributes["manifest"]
     if wanted.get("draws") != DRAWS:
         raise StoreError(
-            f"{path} is virtual, and this csaw ({VERSION}) draws other samples than the one that made it "
+            f"{path} is virtual, but this csaw ({VERSION}) draws different samples from the version that made it "
             f"({quoted(wanted.get('version'))}); use that version, or sample again"
         )
     request = _request_of(path, wanted)
@@ -249,8 +249,8 @@ def _job_of(
     found = files.plain(job.plan.request.as_dict())
     if other := [one for one in request if found.get(one) != request[one]]:
         raise StoreError(
-            f"{path} is virtual, and its {other[0]} cannot be had again: expected "
-            f"{quoted(request[other[0]])}, found {quoted(found.get(other[0]))}; sample again"
+            f"{path} is virtual, but its {other[0]} cannot be reproduced: expected {quoted(request[other[0]])}, "
+            f"found {quoted(found.get(other[0]))}; sample again"
         )
     return job
 
@@ -279,18 +279,17 @@ def _request_of(path: Path, said: Record) -> Record:
 def _graph_of(path: Path, where: object, request: Record) -> GraphStore:
     """The graph that a virtual sample is drawn from, which is at ``where``."""
     if not isinstance(where, str | Path):
-        raise StoreError(f"{path} is virtual, and does not say where its graph is; name it with --graph")
+        raise StoreError(f"{path} is virtual, but does not contain the path of its graph; give it with --graph")
     try:
         store = open_graph(where)
     except (StoreError, OptionError) as error:
         raise StoreError(
-            f"{path} is virtual, so that it is drawn from its graph when it is read: {error}, or name the "
-            "graph with --graph"
+            f"{path} is virtual, so it is drawn from its graph when it is read: {error}, or name the graph with --graph"
         ) from error
     if store.fingerprint != request["fingerprint"]:
         raise StoreError(
-            f"{path} is virtual, and {where} is not the graph that it is drawn from: expected the "
-            f"fingerprint {request['fingerprint']}, found {store.fingerprint}; name the graph with --graph"
+            f"{path} is virtual, but {where} is not the graph that it is drawn from: expected the fingerprint "
+            f"{request['fingerprint']}, found {store.fingerprint}; name the graph with --graph"
         )
     return store
 

@@ -74,9 +74,7 @@ def inclusion(samples: OpenedSamples, graph: GraphStore, *, exact: bool = False)
         raise StoreError(f"no inclusion: {reason}")
     request = samples.manifest["request"]
     if exact and request.get("target"):
-        raise OptionError(
-            f"{samples.path}: no closed form is known with --target; count the inclusion with exact=False"
-        )
+        raise OptionError(f"{samples.path}: no closed form is known for --target; count the inclusion with exact=False")
     if exact:
         return _exact(request, graph)
     if not request.get("induced"):

@@ -143,8 +143,8 @@ class HopTables(OpenedSamples):
         """
         if not isinstance(self.layout, Hops):
             raise StoreError(
-                f"{self.path} ({self.layout}) has no tables of hops, whose columns have parents; sample "
-                "with --algo neighbor"
+                f"{self.path} ({self.layout}) has no tables of hops, so columns have no parents; sample with "
+                "--algo neighbor"
             )
         last = len(self.hop_names()) - 1
         if not 1 <= hop <= last:
@@ -231,7 +231,8 @@ class Samples(HopTables, ShownSamples):
         """
         if self.is_virtual or not self.checksums:
             raise OptionError(
-                f"{self.path}: only a whole sample store is a Zarr group, not samples in memory, virtual ones or a part"
+                f"{self.path}: only a whole sample store is a Zarr group; samples in memory, virtual samples and "
+                "parts are not"
             )
         return open_group(self.path)
 
@@ -412,5 +413,5 @@ def open_stored(path: str | Path, attributes: Record | None = None) -> Samples:
     path = kept(path)
     found = check.attributes_of(path) if attributes is None else attributes
     if VIRTUAL in found:
-        raise StoreError(f"{path} is a virtual sample, which is drawn when it is read; expected one that is stored")
+        raise StoreError(f"{path} is a virtual sample, which is drawn when it is read; expected a stored sample")
     return Samples(StoredSource(path, found))

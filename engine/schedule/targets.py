@@ -85,8 +85,8 @@ class Targets(Batches):
                     raise
                 if instances == 1:
                     raise BudgetError(
-                        f"the edges among the vertices of instance {first} need more memory than there is; "
-                        "lower --target, or free some memory"
+                        f"the edges among the vertices of instance {first} need more memory than is free; lower "
+                        "--target, or free some memory"
                     ) from error
                 self.backend.release()
                 half = instances // 2

@@ -107,7 +107,7 @@ def source_times(algorithm: Algorithm, listed: np.ndarray | None) -> SourceTimes
         )
     if not getattr(algorithm, "disjoint", True) and np.unique(listed).size > 1:
         raise OptionError(
-            "--time-strategy: expected --disjoint beside seeds of different times, because a node that two seeds share "
+            "--time-strategy: seeds of different times need --disjoint, because a node that two seeds share "
             "would have two times; pass --disjoint, or one --start-time for all seeds"
         )
     return SourceTimes(listed)
@@ -306,7 +306,7 @@ def _columns(path: Path, read: Table, are_seeds: bool, asked: Asked) -> Iterable
         if len(words) != columns:
             raise FormatError(
                 f"{path}:{line}: expected {known[columns]}, found {quoted(text)}; give each "
-                f"{'seed' if are_seeds else 'source'} a line of its own, and {each}"
+                f"{'seed' if are_seeds else 'source'} a separate line, and {each}"
             )
         yield line, [words[place] for place in places] if places else words
 

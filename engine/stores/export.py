@@ -101,11 +101,11 @@ def export(
     if not isinstance(store, Samples | GraphStore) and is_graph_argument(os.fspath(store)):
         store = open_graph(resolve(os.fspath(store), directed=directed))
     elif directed is not None:
-        raise OptionError("directed: expected with a file of edges or a dataset alone; leave it out")
+        raise OptionError("directed: only for a file of edges or a dataset; leave it out")
     if isinstance(store, GraphStore):
         for name, given in (("--graph", graph), ("--instances", instances), ("--algo", algo)):
             if given is not None:
-                raise OptionError(f"{name}: expected with a sample store alone, found with a graph store")
+                raise OptionError(f"{name}: only for a sample store, found a graph store")
         return export_graph(store, target, target.format(GRAPHS, format), crew, update)
     samples = (
         store

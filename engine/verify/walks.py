@@ -279,7 +279,7 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
         verify_lengths(subject, laws, checks)
         steps, instances = found.counts["steps"], subject.samples.instances
         _exceptions(checks, "edges", "steps along no edge", found.jumps, laws, steps)
-        _exceptions(checks, "ends", "walks that end where they could go on", found.ends, laws, instances)
+        _exceptions(checks, "ends", "walks that end where they could continue", found.ends, laws, instances)
         counted = counter.counted() if counter else None
         of = steps + found.counts["early"]
         statistics(checks, choices, laws, subject.degree, of=of, counted=counted, single=single)

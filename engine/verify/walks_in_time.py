@@ -70,7 +70,7 @@ def verify_walks_in_time(subject: Subject, checks: Checks) -> None:
         checks.count("edges", faults[1], f"of {steps:,} steps along no edge of their time")
     if walk.by_time:
         checks.count("order", faults[2], f"of {steps:,} steps at a time that may not follow")
-        checks.count("ends", faults[3], "walks that end where they could go on")
+        checks.count("ends", faults[3], "walks that end where they could continue")
     if led:
         checks.not_tested("transitions", f"{walk.name()} defines update or dead_end, which are not followed in time")
         return

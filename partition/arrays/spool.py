@@ -215,4 +215,4 @@ class _full_disk_named:
 
 
 def shorter() -> StoreError:
-    return StoreError("a temporary file has become shorter; run it again")
+    return StoreError("a temporary file has become shorter; run the command again")

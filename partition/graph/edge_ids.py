@@ -36,7 +36,7 @@ def read_edge_ids(store: GraphStore, e_id: np.ndarray | None = None) -> np.ndarr
     store = store.stored
     if EDGE_IDS not in store.attributes:
         raise StoreError(
-            f"{store.path} does not keep the rows that its edges come from; make it with csaw partition --edge-ids"
+            f"{store.path} does not store which rows its edges come from; make it with csaw partition --edge-ids"
         )
     if e_id is None:
         every = np.empty(store.edges, np.int64)

@@ -79,7 +79,7 @@ class StoredIds:
             piece = out[: min(out.size, count - first)]
             read_array(array, piece, first=first, elements=count)
             if rising and ((piece[1:] <= piece[:-1]).any() or (piece[:1] <= last).any()):
-                raise StoreError(f"{array.path}: expected ids that rise, found others; {AGAIN}")
+                raise StoreError(f"{array.path}: expected increasing ids, found others; {AGAIN}")
             last = piece[-1:].copy()
         return out if mapped is None else mapped
 
@@ -126,7 +126,10 @@ class StoredIds:
         out = np.full(at.shape, "", object)
         if isinstance(ids, np.ndarray):
             if ids.dtype.kind == "u" or ids.min(initial=0) < 0:
-                raise OptionError(f"vertex -1: ids of {self.path} leave no number for none; leave such entries out")
+                raise OptionError(
+                    f"vertex -1: the ids of {self.path} use every number, so none can mean no "
+                    "vertex; leave such entries out"
+                )
             out = np.full(at.shape, -1, ids.dtype)
         out[~none] = ids[at[~none]]
         return out

@@ -165,7 +165,9 @@ class GraphStore(StoredIds, ShownGraph):
             OptionError: the graph is in memory.
         """
         if self.in_memory:
-            raise OptionError(f"{self.path}: a graph in memory is no Zarr group; csaw.partition(..., out) writes one")
+            raise OptionError(
+                f"{self.path}: a graph in memory is not a Zarr group; csaw.partition(..., out) writes one"
+            )
         return open_group(self.path)
 
     @property
@@ -207,7 +209,7 @@ class GraphStore(StoredIds, ShownGraph):
         offsets = np.empty(part.last_vertex - part.first_vertex + 1, np.int64) if out is None else out
         read_array(array, offsets)
         if not rise(offsets, part.edges, self.max_degree):
-            wanted = f"offsets that rise from 0 to {part.edges:,} by {self.max_degree:,} at most"
+            wanted = f"offsets that increase from 0 to {part.edges:,} by at most {self.max_degree:,}"
             raise StoreError(f"{array.path}: expected {wanted}, found others; {AGAIN}")
         return offsets
 

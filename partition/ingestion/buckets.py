@@ -73,8 +73,8 @@ def full_disk_named(folder: Path) -> Iterator[None]:
         raise
     except OSError as error:
         raise StoreError(
-            f"{folder}: cannot write temporary files ({error.strerror or error}); make room there, and see "
-            "that all workers have the folder under this path"
+            f"{folder}: cannot write temporary files ({error.strerror or error}); make room there, and check that "
+            "all workers see the folder under this path"
         ) from error
 
 
@@ -84,7 +84,7 @@ def readable_named(file: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StoreError(f"{file} cannot be read: {error.strerror or error}; run it again") from error
+        raise StoreError(f"{file} cannot be read: {error.strerror or error}; run the command again") from error
 
 
 def read_column(file: Path, dtype: DTypeLike) -> np.ndarray:
@@ -370,7 +370,8 @@ class Buckets:
             raise FormatError(f"{name}: some edges are repeated; pass --duplicates keep, first or sum to accept them")
         if POLICIES[duplicates] == SUM and not np.isfinite(weights).all():
             raise FormatError(
-                f"{name}: weights of a repeated edge add up beyond float32; scale them down, or pass --duplicates first"
+                f"{name}: the weights of a repeated edge add up to more than float32 can hold; scale them down, "
+                "or pass --duplicates first"
             )
 
 

@@ -174,7 +174,7 @@ class IngestOptions:
             ("--time-decimals", self.time_decimals),
         ):
             if is_said and self.time_column is None:
-                raise OptionError(f"{name}: expected --time-column beside it, found none")
+                raise OptionError(f"{name}: expected --time-column with it, found none")
         if self.memory is not None and self.memory < 16 << 20:
             raise BudgetError(f"--memory: expected at least 16MiB, found {self.memory:,} bytes")
 
@@ -204,7 +204,7 @@ class IngestOptions:
         if self.time_column is None:
             return columns
         if any(column.name.lower() == TIME.name for column in columns):
-            raise OptionError(f"{EDGE_COLUMN} time: pass one of {EDGE_COLUMN} time and {TIME_COLUMN}")
+            raise OptionError(f"{EDGE_COLUMN} time: pass only one of {EDGE_COLUMN} time and {TIME_COLUMN}")
         return (*columns, time)
 
 

@@ -47,8 +47,8 @@ class TimeColumn(EdgeColumn):
         """The column of these options. OptionError for decimals of what is an integer."""
         if time_format in WHOLE and decimals:
             raise OptionError(
-                f"--time-decimals: expected 0 beside --time-format {time_format}, whose times are integers, found "
-                f"{decimals}; of seconds with decimals: --time-format unix"
+                f"--time-decimals: expected 0 with --time-format {time_format}, whose times are integers, found "
+                f"{decimals}; for seconds with decimals, pass --time-format unix"
             )
         units = units_of(WHOLE.get(time_format, decimals), "iso" if time_format in WHOLE else time_format)
         return cls(TIME.name, TIME.dtype, units, decimals, time_format == "iso")

@@ -23,7 +23,7 @@ OF_DATA = (
     "long",
     "ask for fewer",
     "ask for smaller",
-    "a sample is at most",
+    "a sample has at most",
     "for samples in flight",
     "raise --memory",
 )
@@ -44,7 +44,7 @@ REFUSED = [
     (["--walk-length", DIGITS], "--walk-length: expected 0 to 2147483646"),
     (["--num-walks", "1000000000000"], "ask for fewer (--instances, --num-walks)"),
     (["--num-walks", DIGITS], "--num-walks: expected 1 to 2^63 - 1"),
-    (["--instances", "9223372036854775807"], "a sample is at most"),
+    (["--instances", "9223372036854775807"], "a sample has at most"),
     (["--instances", DIGITS], "--instances: expected 1 to"),
     (["--seed", DIGITS], "--seed: expected 0 to 2^64 - 1"),
     (["--threads", "1000000000"], "--threads: expected 1 to 4096, found 1000000000"),
@@ -140,7 +140,7 @@ def test_an_option_of_no_name_is_wrong_usage(csaw):
 def test_a_group_of_zarr_without_attributes_is_called_no_store(csaw, tmp_path):
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "zarr.json").write_text('{"zarr_format": 3, "node_type": "group"}')
-    said = "is no store of csaw: its zarr.json has no attributes; make one with csaw partition"
+    said = "is not a csaw store: its zarr.json has no attributes; make one with csaw partition"
     assert said in csaw("info", str(tmp_path / "foreign"))[1]
 
 
@@ -153,7 +153,7 @@ def test_a_group_of_zarr_without_attributes_is_called_no_store(csaw, tmp_path):
         (["--option", "walk-length=3", "--option", "walk_length=4"], "walk_length=3 and walk_length=4; give one of"),
         (
             ["--algo", "neighbor", "--option", "fanout=2,3", "--fanout", "3,2"],
-            "--option fanout=2,3 and --fanout 3,2 contradict each other; give one of them",
+            "--option fanout=2,3 and --fanout 3,2 contradict each other; give only one of them",
         ),
         (["--algo", "neighbor", "--option", "replace=no", "--replace"], "replace=no and --replace contradict"),
         (["--algo", "node2vec", "--option", "p=.25", "--p", "0.5"], "--option p=.25 and --p 0.5 contradict"),

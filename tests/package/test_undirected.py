@@ -110,7 +110,7 @@ def test_an_unfinished_sample_is_not_finished_with_edges_read_in_another_way(her
 def test_a_virtual_sample_has_its_graph(here):
     run("sample", "edges.txt", "later.zarr", *WALKS, "--undirected", "--virtual")
     assert (
-        "without --directed and --undirected"
+        "leave out --directed and --undirected"
         in run("sample", "--from", "later.zarr", "s", "--undirected", code=2).output
     )
     run("sample", "--from", "later.zarr", "s.zarr")

@@ -220,7 +220,7 @@ def evaluate(
             f"--labels: expected a name for each of {counted(len(given), 'sample')}, found {len(wish.labels)}"
         )
     if wish.labels is not None and ("" in wish.labels or len(set(wish.labels)) < len(wish.labels)):
-        raise OptionError(f"--labels: expected different names, none of them empty, found {', '.join(wish.labels)}")
+        raise OptionError(f"--labels: expected different names that are not empty, found {', '.join(wish.labels)}")
     if given and wish.as_ != "visits" and not wish.estimate and all(one.reads_weights for one in measures):
         raise OptionError(
             f"--measures: {', '.join(one.name() for one in measures)} reads weights, which graphs of samples do not "

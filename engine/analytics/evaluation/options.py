@@ -182,7 +182,7 @@ class EvaluateOptions:
             raise OptionError("--windows: expected --windows or --every, found both; leave one out")
         if self.cumulative and self.windows is None and self.every is None:
             raise OptionError(
-                "--cumulative: expected --windows or --every with it, found neither; --until T is one graph"
+                "--cumulative: expected --windows or --every with it, found neither; for a single graph, use --until T"
             )
         return "--windows" if self.windows is not None else "--every" if self.every is not None else ""
 
@@ -221,7 +221,7 @@ def chosen(wanted: Sequence[Wanted] | None, values: Mapping[str, object]) -> lis
     known = {name for kind in kinds for name in kind.options()}
     if other := sorted(values.keys() - known):
         raise OptionError(
-            f"--{other[0].replace('_', '-')}: no chosen measure has this option; it is of "
+            f"--{other[0].replace('_', '-')}: no chosen measure has this option; measures that have it: "
             f"{', '.join(owners(other[0])) or 'none'}"
         )
     made = [
@@ -278,8 +278,8 @@ def _checked(kind: type[Measure]) -> type[Measure]:
     if not kind.__init__.__module__.startswith("csaw.engine."):
         raise placed(
             OptionError(
-                f"{kind.name()}.__init__: a measure is made by its options, and needs none; declare options by option, "
-                "and compute what a vertex begins with in start"
+                f"{kind.name()}.__init__: a measure must not define it; declare options with option(), and "
+                "compute the initial value of a vertex in start"
             ),
             kind.__init__,
         )
@@ -304,6 +304,6 @@ def _refuse_same_names(measures: list[Measure]) -> None:
         other = seen.setdefault(one.name(), one)
         if type(other) is not type(one) or other.parameters() != one.parameters():
             raise OptionError(
-                f"{FLAG}: two measures are called {one.name()}, as their findings would be; rename a class, or "
-                "evaluate one after the other"
+                f"{FLAG}: two measures are called {one.name()}, so their findings would have the same name; "
+                "rename a class, or evaluate one after the other"
             )

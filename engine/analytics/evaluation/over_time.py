@@ -106,7 +106,7 @@ class OverTime(Evaluation):
 
     def plot(self, folder: str | Path, **how: object) -> list[Path]:
         """Raise OptionError: there is no plot of several windows."""
-        raise OptionError("plot: expected one window, found several; plot each of windows by itself")
+        raise OptionError("plot: expected one window, found several; plot each window separately")
 
 
 def evaluate_windows(
@@ -184,6 +184,6 @@ def _long(begin: int, last: int, length: int) -> list[Window]:
     """Windows of this length from ``begin`` on, up to the one that has ``last``; OptionError for too many."""
     count = (last - begin) // length + 1
     if count > MOST_WINDOWS:
-        raise OptionError(f"--every: expected at most {MOST_WINDOWS:,} windows, found {count:,}; give a longer one")
+        raise OptionError(f"--every: expected at most {MOST_WINDOWS:,} windows, found {count:,}; give a longer window")
     lows = (begin + k * length for k in range(count))
     return [Window(low, low + length - 1) for low in lows]

@@ -47,7 +47,7 @@ def check(samples: Samples, store: GraphStore) -> None:
     wanted = samples.manifest.get("request", {}).get("fingerprint")
     if wanted != store.fingerprint:
         raise StoreError(
-            f"{samples.path} was sampled from a graph with the fingerprint {wanted}, and {store.path} has "
+            f"{samples.path} was sampled from a graph with the fingerprint {wanted}, but {store.path} has "
             f"{store.fingerprint}; give the graph that was sampled"
         )
 
@@ -65,8 +65,8 @@ def held(samples: Samples, network: HostNetwork, first: int, last: int) -> Held:
     store = network.store
     if store.vertices > MOST:
         raise OptionError(
-            f"{store.path}: graphs of samples are made of graphs of up to {MOST:,} vertices, found "
-            f"{store.vertices:,}; take --as visits"
+            f"{store.path}: graphs of samples can be made from graphs with up to {MOST:,} vertices, found "
+            f"{store.vertices:,}; use --as visits"
         )
     edges: list[np.ndarray] = []
     vertices: list[np.ndarray] = []
@@ -126,8 +126,8 @@ def _of_subgraphs(samples: Samples, arrays: dict[str, np.ndarray], skipped: int)
             return arrays["sources"]
     elif kind is SourceKind.DISTINCT or _may_be_steps(arrays):
         raise OptionError(
-            f"--as visits: {samples.path}: csaw does not ship {name}, and its sample does not say which vertices an "
-            "instance visited; take --as drawn or --as induced"
+            f"--as visits: {samples.path}: csaw does not ship {name}, and its sample does not say which vertices "
+            "an instance visited; use --as drawn or --as induced"
         )
     every = kind is SourceKind.EVERY  # no source was chosen
     return np.concatenate([arrays["src" if every else "sources"], arrays["dst"]])

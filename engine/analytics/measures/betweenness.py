@@ -40,8 +40,8 @@ class Betweenness(Measure):
         found = on_host(network.compute("betweenness", sources=sources))
         if not np.isfinite(found).all():
             raise OptionError(
-                f"betweenness: {network.store.path} has more than 1.8e308 shortest paths between two "
-                "vertices, and no float64 counts them; leave the measure out"
+                f"betweenness: {network.store.path} has more than 1.8e308 shortest paths between two vertices, "
+                "more than float64 can count; leave this measure out"
             )
         found *= network.vertices / max(count, 1) / (1 if network.directed else 2)
         method = "exact" if exact else f"{count} random sources"

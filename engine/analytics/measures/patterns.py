@@ -53,13 +53,13 @@ class Patterns(Measure):
         self.asked = {name: _parsed(name) for name in self.wanted}
         if len(self.asked) < len(self.wanted):
             twice = next(name for name in self.wanted if self.wanted.count(name) > 1)
-            raise OptionError(f"--pattern: {twice} is named twice; name each pattern once")
+            raise OptionError(f"--pattern: {twice} is given twice; give each pattern once")
         asks = any(labels for _, labels in self.asked.values())
         if asks and self.vertex_labels is None:
-            raise OptionError(f"{LABELS}: expected the labels that --pattern {self.pattern} asks for, found none")
+            raise OptionError(f"{LABELS}: expected labels for --pattern {self.pattern}, found none")
         if not asks and self.vertex_labels is not None:
             raise OptionError(
-                f"--pattern: expected patterns that ask for {LABELS}, such as triangle:1:1:2, found {self.pattern}"
+                f"--pattern: expected patterns with labels from {LABELS}, such as triangle:1:1:2, found {self.pattern}"
             )
         if isinstance(self.vertex_labels, str | Path):
             self.vertex_labels = str(Path(self.vertex_labels).absolute())  # workers may be in another folder

@@ -124,9 +124,7 @@ def _behind_preamble(text: bytes) -> bytes:
 
 def refusal(where: str, what: str, way: str) -> FormatError:
     """The error for a text of a format that is not read."""
-    return FormatError(
-        f"{where}: this is {what}, not rows of edges; {way} (--format edges reads its rows all the same)"
-    )
+    return FormatError(f"{where}: this is {what}, not rows of edges; {way} (--format edges reads its rows anyway)")
 
 
 # Formats whose lines look like rows of edges, known by their first lines; each is refused with the way to read it.
@@ -245,8 +243,8 @@ def _refuse_colons(where: str, texts: list[bytes]) -> None:
             row = row_shown(texts[0])
             kind = "are vertices, too" if known else "may be a vertex and its weight"
             way = (
-                "write a blank in place of each colon if a weight stands behind it, sed 's/:/ /' FILE, and behind it "
-                "if a vertex and its neighbors stand there, sed 's/:/: /' FILE"
+                "if a weight follows each colon, replace the colon with a space, sed 's/:/ /' FILE; if a vertex "
+                "and its neighbors follow, add a space, sed 's/:/: /' FILE"
             )
             raise refusal(where, f"words with ':' between them that {kind} ({row})", way)
 

@@ -69,7 +69,7 @@ def files_of(given: object) -> list[str]:
     if not files:
         raise OptionError("INPUT: expected the path of an edge list or a table, found none")
     if files.count("-") > 1:
-        raise OptionError("INPUT: - is standard input, which can be read once; it is given more than once")
+        raise OptionError("INPUT: - is standard input, which can be read only once; give it once")
     return files
 
 
@@ -90,9 +90,7 @@ def _files(path: str) -> list[str]:
     ]
     for entry in entries:
         if entry.is_dir():
-            raise StoreError(
-                f"{shown(entry.path)} is a directory; expected nothing but edge lists or tables in {shown(path)}"
-            )
+            raise StoreError(f"{shown(entry.path)} is a directory; expected only edge lists or tables in {shown(path)}")
     if not entries:
         raise StoreError(f"{shown(path)} is a directory without files; expected edge lists or tables in it")
     return [entry.path for entry in entries]
@@ -151,8 +149,8 @@ class Several:
             header = look.shape.header_line or (look.shape.only or b"").decode(errors="replace")
             if number not in kept and header and read and header not in read:
                 self.warnings.append(
-                    f"{self.files[number]}: no rows stand below its header, {quoted(header)}, which "
-                    "other files do not have; its columns are left out"
+                    f"{self.files[number]}: there are no rows below its header, {quoted(header)}, which other "
+                    "files do not have; its columns are left out"
                 )
         how = (look.read_as if number in kept else NO_ROWS for number, look in enumerate(looked))
         self.read_as = grouped(zip(self.files, how, strict=True))
@@ -188,9 +186,9 @@ class Several:
             found["direction"] = wanted["direction"]
         if differs := next((name for name in {**wanted, **found} if wanted.get(name) != found.get(name)), None):
             raise FormatError(
-                f"{self.files[place]}: expected {differs}: {wanted.get(differs, 'none')}, as in {self.files[number]}, "
-                f"found {found.get(differs, 'none')}; files of one graph are read in one way: {WAYS[differs]}make the "
-                "files alike"
+                f"{self.files[place]}: expected {differs}: {wanted.get(differs, 'none')}, as in "
+                f"{self.files[number]}, found {found.get(differs, 'none')}; all files of one graph are read in "
+                f"the same way: {WAYS[differs]}make the files alike"
             )
         if place == number:
             self.weighted = look.weighted

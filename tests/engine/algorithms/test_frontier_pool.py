@@ -245,7 +245,7 @@ REFUSED = [
     (
         "clocks = True; visited_once = False",
         "return 1.0",
-        "line 7 of own.py: mine.walk_length: expected an integer beside",
+        "line 7 of own.py: mine.walk_length: expected an integer with",
     ),
     (
         "frontier_replace = True; clocks = True",
@@ -253,9 +253,9 @@ REFUSED = [
         "frontier_replace = True and clocks = True cannot stand|walk_length",
     ),
     ("pool_size = 0", "return 1.0", "mine.pool_size: expected an integer from 1"),
-    ("pool_size = 2; shares_draws = True", "return 1.0", "pool_size = 2 cannot stand together|pool_size = 2"),
+    ("pool_size = 2; shares_draws = True", "return 1.0", "pool_size = 2 cannot be combined|pool_size = 2"),
     ("pool_size = 2; sources_from = 'every'", "return 1.0", "mine.sources_from: expected one of 'all'"),
-    ("pool_size = 2; collective = True; frontier_replace = True", "return 1.0", "cannot stand together"),
+    ("pool_size = 2; collective = True; frontier_replace = True", "return 1.0", "cannot be combined"),
     ("pool_size = 2", "return v.dst", "line 8 of own.py: mine.vertex_bias: no v.dst; a vertex is not an edge"),
     ("pool_size = 2", "return v.random()", "line 8 of own.py: mine.vertex_bias: a bias must be a function of"),
     ("pool_size = 2", "return -1.0", "the vertex bias of 0 is negative, NaN or infinite"),

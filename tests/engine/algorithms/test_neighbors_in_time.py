@@ -145,19 +145,19 @@ IN_TIME = {"time_strategy": "uniform"}
         ({"time_window": 3}, "--time-window: expected --time-strategy"),
         (IN_TIME | {"time_window": -1}, "--time-window: expected a length of time, a number from 0 on"),
         ({"time_strategy": "first"}, "--time-strategy: expected one of uniform, last, found 'first'"),
-        ({"time_strategy": "last", "replace": True}, "--time-strategy last: expected no --replace"),
+        ({"time_strategy": "last", "replace": True}, "--time-strategy last and --replace exclude each other"),
         (
             IN_TIME | {"replace": True, "fanout": (2, -1)},
-            "--replace: expected fanouts of at least 0 beside --time-stra",
+            "--replace: expected fanouts of at least 0 with --time-stra",
         ),
-        (IN_TIME | {"unique": True}, "--time-strategy: expected no --unique"),
-        (IN_TIME | {"start_time": 3, "induced": True}, "--induced: expected none beside --time-strategy"),
+        (IN_TIME | {"unique": True}, "--time-strategy and --unique exclude each other"),
+        (IN_TIME | {"start_time": 3, "induced": True}, "--induced and --time-strategy exclude each other"),
         (IN_TIME | {"start_time": 3, "target": 3}, "--target: neighbor cannot be joined"),
         (IN_TIME | {"start_time": 3, "bias": "degree"}, "expected edges that are equally likely, .* pass --bias=none"),
         (IN_TIME | {"start_time": 3, "edge_bias": "e.dst + 1"}, "expected edges that are equally likely"),
         (
             IN_TIME | {"start_time": 3, "select": "its"},
-            "--select its cannot draw neighbor beside --time-strategy, .* it can use time",
+            "--select its cannot draw neighbor with --time-strategy, .* it can use time",
         ),
         (IN_TIME | {"start_time": 3.5}, "--start-time: expected a number without decimals"),
         (IN_TIME | {"start_time": 2**63}, "--start-time"),
@@ -205,7 +205,7 @@ def test_times_that_nothing_reads_are_refused_with_the_reason(tmp_path, algo, sa
 
 def test_seeds_of_different_times_need_disjoint_nodes(tmp_path):
     store, sources = events_store(tmp_path / "g.zarr", TIED, 5), {"ids": [0, 1], "time": [3, 4]}
-    with pytest.raises(OptionError, match="expected --disjoint beside seeds of different times"):
+    with pytest.raises(OptionError, match="seeds of different times need --disjoint"):
         prepare(store, "minibatch", sources=sources, **IN_TIME)
     prepare(store, "minibatch", sources=sources | {"time": [3, 3]}, **IN_TIME)
     with pytest.raises(OptionError, match="--time-against is not an option of minibatch"):

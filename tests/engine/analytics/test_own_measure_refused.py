@@ -217,8 +217,8 @@ def _without_checks(self):
             [of(damping=option(3, help="m"))],
             "Mine.damping: csaw's pagerank has an option of this name and another type",
         ),
-        ([of(__init__=_without_checks)], "Mine.__init__: a measure is made by its options"),
-        ([of(__init__=_without_checks)()], "Mine.__init__: a measure is made by its options"),
+        ([of(__init__=_without_checks)], "Mine.__init__: a measure must not define it"),
+        ([of(__init__=_without_checks)()], "Mine.__init__: a measure must not define it"),
         ("degree,nofile.py", "--measures: expected FILE.py:CLASS, found 'nofile.py'"),
     ],
 )

@@ -39,7 +39,7 @@ REFUSED = {
         "mine.sources_from: expected 'every'",
     ),
     "fires with sizes": ("Traversal", "geometric = lambda self: 0.5", (2, 2), "mine.sizes: expected -1 at each depth"),
-    "fires in tables": ("Traversal", "geometric = lambda self: 0.5; layout = 'hops'", (-1,), "cannot stand together"),
+    "fires in tables": ("Traversal", "geometric = lambda self: 0.5; layout = 'hops'", (-1,), "cannot be combined"),
     "a fire in numbers": (
         "Traversal",
         "geometric = 0.5",
@@ -50,13 +50,13 @@ REFUSED = {
         "Traversal",
         "sources_from = 'every'; collective = True; visited_once = False",
         (2, 2),
-        "mine.sizes: expected one number beside sources_from = 'every', found (2, 2)",
+        "mine.sizes: expected one number with sources_from = 'every', found (2, 2)",
     ),
     "every vertex, one by one": (
         "Traversal",
         "sources_from = 'every'",
         (2,),
-        "mine.visited_once: expected False beside sources_from = 'every', found True",
+        "mine.visited_once: expected False with sources_from = 'every', found True",
     ),
     "no such source of draws": (
         "Traversal",
@@ -74,13 +74,13 @@ REFUSED = {
         "Traversal",
         "draws_from = 'vertices'; visited_once = False; collective = True; replace = False",
         (2,),
-        "mine.replace: expected True beside draws_from = 'vertices', found False",
+        "mine.replace: expected True with draws_from = 'vertices', found False",
     ),
     "tables of a frontier": (
         "Traversal",
         "layout = 'hops'; collective = True",
         (2, 2),
-        "mine: collective = True and layout = 'hops' cannot stand together",
+        "mine: collective = True and layout = 'hops' cannot be combined",
     ),
     "tables of first visits": (
         "Traversal",
@@ -92,13 +92,13 @@ REFUSED = {
         "Traversal",
         "clocks = True; visited_once = False",
         (1,),
-        "mine.walk_length: expected an integer beside clocks = True, the steps of an instance, found None",
+        "mine.walk_length: expected an integer with clocks = True, the number of steps of an instance, found None",
     ),
     "clocks with two edges": (
         "Traversal",
         "clocks = True; visited_once = False; walk_length = 3",
         (2,),
-        "mine.sizes: expected (1,) beside clocks = True, found (2,)",
+        "mine.sizes: expected (1,) with clocks = True, found (2,)",
     ),
     "clocks with a source": (
         "Traversal",
@@ -107,19 +107,19 @@ REFUSED = {
             "1.0 + e.source"
         ),
         (1,),
-        "mine.edge_bias: e.source is not known beside clocks",
+        "mine.edge_bias: e.source is not available with clocks",
     ),
     "no end": (
         "Traversal",
         "depth = None; visited_once = False; revisits = True",
         (2,),
-        "mine.visited_once: expected True beside depth = None, found False",
+        "mine.visited_once: expected True with depth = None, found False",
     ),
     "draws of a pool": (
         "Traversal",
         "collective = True; replace = True",
         (2,),
-        "mine.replace: expected False beside collective = True and replace = True",
+        "mine.replace: expected False with collective = True and replace = True",
     ),
     "some of the edges among sources": (
         "Traversal",
@@ -131,9 +131,9 @@ REFUSED = {
         "Traversal",
         "sources_from = 'clusters'; ends_induced = True",
         (2,),
-        "mine.sizes: expected () beside sources_from = 'clusters', found (2,)",
+        "mine.sizes: expected () with sources_from = 'clusters', found (2,)",
     ),
-    "all, again and again": ("Traversal", "replace = True", (-1,), "mine.sizes: expected numbers from 0 on"),
+    "all, again and again": ("Traversal", "replace = True", (-1,), "mine.sizes: expected numbers of at least 0"),
     "truth in words": (
         "Traversal",
         "visited_once = 'yes'",

@@ -253,7 +253,7 @@ def test_ids_that_a_line_of_text_would_change_are_refused(tmp_path, name):
 @pytest.mark.parametrize("suffix", ["txt", "csv"])
 def test_ids_that_csaw_would_not_read_again_are_refused_when_they_are_written(tmp_path, name, suffix):
     held = csaw.graph([(name, "z"), ("z", name)])
-    with pytest.raises(OptionError, match=r"vertex id .* cannot stand in .*; export to Parquet or \.npz instead"):
+    with pytest.raises(OptionError, match=r"vertex id .* cannot be written to .*; export to Parquet or \.npz instead"):
         csaw.export(held, tmp_path / f"out.{suffix}")
     assert not list(tmp_path.iterdir())
     csaw.export(held, tmp_path / "out.parquet")
@@ -350,7 +350,7 @@ def test_a_graph_without_edges_has_a_file_too(tmp_path):
 
 def test_options_of_samples_and_unknown_formats_are_refused(tmp_path, plain):
     for option in ({"instances": (0, 1)}, {"graph": plain.path}):
-        with pytest.raises(OptionError, match="expected with a sample store alone"):
+        with pytest.raises(OptionError, match="only for a sample store"):
             export(plain.path, tmp_path / "out.txt", **option)
     with pytest.raises(OptionError, match=r"ending in .*\.mtx.* formats of graphs"):
         export(plain.path, tmp_path / "out.npy")

@@ -175,7 +175,7 @@ def test_versions_resume_each_other_if_they_draw_alike(tmp_path, finished):
 
     write(None, groups=[0])  # as the first versions did
     for draws in (2, 3):
-        with pytest.raises(StoreError, match=f"draws are version 1; this csaw's are version {draws}"):
+        with pytest.raises(StoreError, match=f"draws are version 1; this csaw has version {draws}"):
             write(draws, resume=True)
     write(1, resume=True, groups=None if finished else [1])
     with pytest.raises(StoreError, match="by csaw of draws 1, whose draws are version 1"):

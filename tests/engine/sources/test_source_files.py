@@ -79,7 +79,7 @@ def test_packed_files_have_the_same_seeds(tmp_path, store, form):
     assert found == [time for _, _, time in SEEDS]
     if form in ("gz", "bz2"):
         path.write_bytes(PACKED[form](text)[:-6])
-        with pytest.raises(FormatError, match="compressed data ends or breaks after"):
+        with pytest.raises(FormatError, match="compressed data is cut off or damaged after"):
             drawn(store, path, "neighbor")
 
 

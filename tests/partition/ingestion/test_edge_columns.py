@@ -231,7 +231,7 @@ def test_numbers_that_a_type_does_not_hold_are_named_by_their_line(tmp_path, dty
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        ("weight:int64", "hooks have this name already"),
+        ("weight:int64", "this name is reserved for hooks"),
         ("time:int65", "expected a type of int8"),
         ("time:int64=0", "--edge-column: expected a name, or a number from 1 for the first column, found 0"),
         ("time:int64=", "--edge-column: expected a name, or a number from 1, found nothing"),
@@ -257,9 +257,9 @@ def test_columns_that_cannot_be_are_refused_before_anything_is_read(columns, sai
         (
             "source,target,time\n1,2,3\n",
             "a:int64=1",
-            "column 1 cannot have two roles; choose its role with --source-column",
+            "column 1 cannot have two roles; choose different columns with --source-column",
         ),
-        ("1 2 3 4 5\n", "time:int64=3", "expected 2 or 3 columns, found 5; say which holds weights"),
+        ("1 2 3 4 5\n", "time:int64=3", "expected 2 or 3 columns, found 5; choose the column of weights"),
     ],
 )
 def test_columns_that_an_input_lacks_are_refused(tmp_path, text, columns, said):

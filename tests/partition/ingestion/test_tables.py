@@ -32,7 +32,7 @@ def test_the_names_of_a_table_say_which_columns_are_read(tmp_path, suffix):
     assert rows(read(tmp_path, suffix, w=[0.5, 2.0], TO=[9, 3], From=[5, 7])) == [(5, 9, 0.5), (7, 3, 2.0)]
     numbers = {"source_column": "3", "target_column": "2", "weight_column": "none"}
     assert rows(read(tmp_path, suffix, a=[1, 2], b=[9, 3], c=[5, 7], options=numbers)) == [(5, 9), (7, 3)]
-    with pytest.raises(CsawError, match=r"e\..*: 'a,b,c' does not say which columns are the ends"):
+    with pytest.raises(CsawError, match=r"e\..*: 'a,b,c' does not show which columns are the ends"):
         read(tmp_path, suffix, a=[1], b=[2], c=[3])
 
 
