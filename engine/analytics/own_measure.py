@@ -39,13 +39,13 @@ ALIKE = 0.75  # how alike two names are where one of them is misspelled
 class Measure(measure.Measure):
     """A number for each vertex, found in rounds.
 
-    In a round, the value of each vertex goes along the edges that leave it, what comes to a vertex is combined, and the
-    vertex gets a new value. All of them see the values before the round. It ends once no value changes. Options are
-    class attributes made by ``option``; ``vertex_option`` makes one that is the id of a vertex.
+    In a round, each vertex sends its value along its outgoing edges, the values that reach a vertex are combined, and
+    the vertex gets a new value. All vertices see the values from before the round. The measure ends when no value
+    changes. Options are class attributes made by ``option``; ``vertex_option`` makes one that is the id of a vertex.
 
-    A hook reads ``round``, ``vertices`` (their number) and ``nothing`` beside what stands below. ``nothing`` is what
-    changes nothing where it is combined: 2^63 - 1 for min and -(2^63 - 1) for max, of floats the infinities, else 0. A
-    vertex whose value is that passes nothing along by min, max and or.
+    In addition to the fields below, a hook reads ``round``, ``vertices`` (their number) and ``nothing``. ``nothing`` is
+    the value that changes nothing when it is combined: 2^63 - 1 for min and -(2^63 - 1) for max, infinities for floats,
+    otherwise 0. With min, max and or, a vertex with this value sends nothing.
     """
 
     KEEPS: ClassVar = {"cpu": Footprint(80, ids=2, fixed=FIXED), "cuda": Footprint(112, ids=2, fixed=FIXED)}
@@ -281,7 +281,7 @@ def _attributes(kind: type) -> Iterator[tuple[str, Any]]:
 def vertex_option(*, help: str) -> int:
     """Declare an option that is the original id of a vertex, as a class attribute.
 
-        source: int = vertex_option(help="vertex that distances are taken from")
+        source: int = vertex_option(help="vertex from which to measure distances")
 
     In hooks, ``self.source`` is the number of that vertex, as ``v.id`` is. The default is the vertex of largest degree.
 
@@ -289,7 +289,7 @@ def vertex_option(*, help: str) -> int:
         help: what the option changes, for ``csaw evaluate --help``.
 
     Returns:
-        The declaration, in place of the value.
+        The declaration, which stands for the value.
     """
     made: Option = VertexOption(None, f"{help} [default: {LARGEST}]", object, none=LARGEST)
     return cast("int", made)

@@ -74,7 +74,7 @@ def parsed(text: object) -> ast.expr:
 def bias_of(text: object) -> Callable:
     """The method ``edge_bias`` that an expression stands for, with its source as ``csaw_source``.
 
-    OptionError as of :func:`parsed`.
+    OptionError as for :func:`parsed`.
     """
     tree = parsed(text)
     # Write the tree as text again: a comment or line break in the expression would change the code around it.

@@ -330,7 +330,7 @@ def others(algorithm: Algorithm, weighted: bool, columns: Columns = None) -> dic
     """Rewrite the hooks update, dead_end and vertex_bias, by name; None if the algorithm has no use for it: it does not
     override it, or what it overrides is never called.
 
-    ``columns``: as of :func:`edge_bias`.
+    ``columns``: as for :func:`edge_bias`.
     """
     found = {
         name: _rewrite(algorithm, name, weighted, columns, random=name != "vertex_bias")

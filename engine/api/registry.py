@@ -219,7 +219,7 @@ def described() -> Record:
 def load(name: str, check: Callable[[str], None] = lambda digest: None) -> tuple[type[Algorithm], str]:
     """Return the algorithm class called ``name`` and the SHA-256 of the user's file, or "" where csaw ships it.
 
-    ``check`` is called with the SHA-256 before the file runs. Errors as of :func:`find`.
+    ``check`` is called with the SHA-256 before the file runs. Errors as for :func:`find`.
     """
     if not isinstance(name, str):
         raise UnknownNameError(

@@ -290,19 +290,19 @@ def sample_on_cluster(
         algo: the name of an algorithm, or ``FILE.py:CLASS``.
         cluster: a scheduler's address or file, ``local:N``, ``slurm:N``, ``lsf:N`` or ``mpi``.
         virtual: ``graph`` is the path of a virtual sample, which says what to sample.
-        resume: as of :func:`execute`.
-        overwrite: as of :func:`execute`.
-        progress: as of :func:`execute`.
+        resume: as for :func:`execute`.
+        overwrite: as for :func:`execute`.
+        progress: as for :func:`execute`.
         began: called with the number of instances of the sample before the first is drawn.
-        **given: as of :func:`prepare`.
+        **given: as for :func:`prepare`.
 
     Returns:
         The summary of the run, with what each of the ``workers`` did.
 
     Raises:
         ClusterError: the cluster cannot be used or is lost.
-        StoreError: a worker has another csaw or another graph, and as of :func:`execute`.
-        CsawError: as of :func:`execute`.
+        StoreError: a worker has another csaw or another graph, and as for :func:`execute`.
+        CsawError: as for :func:`execute`.
     """
     watch, before, where = Stopwatch(), compiled(), Cluster.of(cluster)
     recipe = recipe_of(where, graph, out, algo, given, virtual)

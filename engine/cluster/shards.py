@@ -67,7 +67,7 @@ def draw_shard(job: Job, out: str | Path, shard: Shard, progress: Callable[[int]
 
     Raises:
         StoreError: another run has begun at ``out``, or has the place for itself.
-        CsawError: as of :func:`execute`.
+        CsawError: as for :func:`execute`.
     """
     watch, before = Stopwatch(), compiled()
     with course(LOADING, SAMPLING, WRITING), SharedWriter(out, manifest(job), **stored_as(job)) as writer:

@@ -41,14 +41,14 @@ UNITS = 2.0**36  # of the largest value of a sum: 2^26 values stay below 2^62
 
 @dataclass(frozen=True)
 class Layers:
-    """A mini-batch of layers, from that which a network reads to the seeds.
+    """A mini-batch of layers, from the layer that a network reads to the seeds.
 
     Attributes:
-        n_ids: int64 tensors, the different vertices of each layer; those of the last one are the seeds, in their order.
+        n_ids: int64 tensors, the different vertices of each layer; the last layer is the seeds, in order.
         adjs: sparse float32 matrices [vertices of layer k + 1, vertices of layer k], so that ``adjs[k] @ h`` with a row
             of ``h`` for each vertex of layer k is the aggregation for those of layer k + 1.
-        x: features of the vertices ``n_ids[0]``, where the loader has features.
-        y: labels of the seeds, where the loader has labels.
+        x: features of the vertices ``n_ids[0]``, if the loader has features.
+        y: labels of the seeds, if the loader has labels.
     """
 
     n_ids: list[Tensor]

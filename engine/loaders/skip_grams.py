@@ -34,25 +34,27 @@ class Pairs(NamedTuple):
 
 
 class SkipGrams:
-    """Makes skip-grams of a batch of walks: the ``transform`` of a WalkStream, or the ``collate_fn`` of a data loader.
+    """Makes skip-grams from a batch of walks.
+
+    Use it as the ``transform`` of a WalkStream, or as the ``collate_fn`` of a data loader.
 
         pairs = SkipGrams(window=5, negatives=5, vertices=V)
         DataLoader(WalkDataset("walks.zarr"), batch_size=128, shuffle=True, collate_fn=pairs)
 
-    When it is called it returns :class:`Pairs` on the device of the walks. A pair appears once for each time that the
-    walks have it; pairs are ordered by their distance.
+    Calling it returns :class:`Pairs` on the device of the walks. A pair appears as often as it occurs in the walks;
+    pairs are sorted by distance.
 
     Args:
-        window: most steps between center and context, on either side. All contexts of a center count; word2vec draws a
-            smaller window for some.
-        negatives: vertices that are drawn beside each pair, independently and with PyTorch's generator. They may be
+        window: largest number of steps between center and context, on either side. All contexts of a center count;
+            word2vec draws a smaller window for some.
+        negatives: number of vertices to draw for each pair, independently and with PyTorch's generator. They may be
             neighbors of the center, as in word2vec.
-        vertices: number of vertices of the graph, from which negatives are drawn uniformly; needed if there are
+        vertices: number of vertices in the graph, from which negatives are drawn uniformly; needed if there are
             negatives and no ``noise``.
-        noise: unnormalised chances of negatives, a tensor [V], such as ``degrees**0.75``.
+        noise: unnormalized probabilities of negatives, a tensor [V], such as ``degrees**0.75``.
 
     Raises:
-        OptionError: a number is out of range, or the noise is no chance.
+        OptionError: a number is out of range, or ``noise`` is not a probability.
     """
 
     @reading(READERS)

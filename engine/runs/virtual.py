@@ -193,16 +193,16 @@ def open_virtual(
 
     Args:
         path: the virtual sample store.
-        graph: path of its graph store; by default the place where it was.
-        algo: ``FILE.py:CLASS`` where it is drawn by an algorithm that csaw does not ship.
-        **options: options of a run on which no byte depends, such as ``device`` and ``memory``.
+        graph: path of its graph store; by default the path when it was sampled.
+        algo: ``FILE.py:CLASS`` if its algorithm does not come with csaw.
+        **options: options of a run that change no byte, such as ``device`` and ``memory``.
 
     Returns:
         Samples that are drawn when they are read.
 
     Raises:
-        StoreError: the store is damaged or no virtual sample; its graph is missing or another; nobody has named its
-            code or the file is another; or another version of csaw draws other samples.
+        StoreError: the store is damaged or not a virtual sample; its graph is missing or a different one; its code was
+            not given or the file differs; or this version of csaw draws different samples.
     """
     place = kept(path)
     return opened(place, check.attributes_of(place), graph, algo, options)

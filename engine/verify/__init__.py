@@ -42,7 +42,7 @@ class Report:
         path: the sample or graph store.
         graph: its graph store.
         checks: the checks, in the order in which they were made.
-        alpha: the chance that a right sample fails a statistical check.
+        alpha: the probability that a correct sample fails a statistical check.
     """
 
     path: str

@@ -75,7 +75,7 @@ def require_regular(descriptor: int, path: Path) -> None:
 
 
 def read_regular(path: Path, *, most: int = LARGEST_JSON) -> bytes:
-    """The bytes of a regular file. Errors as of :func:`open_regular`."""
+    """The bytes of a regular file. Errors as for :func:`open_regular`."""
     with os.fdopen(open_regular(path, most=most), "rb") as file:
         return file.read(os.fstat(file.fileno()).st_size)
 

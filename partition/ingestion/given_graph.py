@@ -40,12 +40,12 @@ def graph_in_memory(
 ) -> InMemory:
     """The graph of an object of another library, see objects.py; the vertices keep their original ids.
 
-    weights, source_column, target_column: as of :func:`edges_of`. directed: whether an edge has one direction; False
+    weights, source_column, target_column: as for :func:`edges_of`. directed: whether an edge has one direction; False
     stores each in both (default: as the object says, otherwise True).
     duplicates, self_loops, reverse: as of :class:`IngestOptions`; ``duplicates`` None keeps those of multigraphs, of
     igraph and of an edge_index unless ``directed`` is given, and the first of others.
     vertex_ids: original ids by number, [V], where vertices are numbers (default: None, the numbers).
-    edge_columns: further numbers of the edges, as of :func:`csaw.graph`; time: their times, as there.
+    edge_columns: further numbers of the edges, as for :func:`csaw.graph`; time: their times, as there.
 
     OptionError and FormatError for what is no graph; StoreError for weights that are negative or not finite.
     """

@@ -120,7 +120,7 @@ Size = int | str
 
 
 class PartitionOptions(TypedDict, total=False):
-    """The options of ``csaw partition``, by the same names; :class:`IngestOptions` explains each.
+    """The options of ``csaw partition``, with the same names; :class:`IngestOptions` explains each.
 
     Sizes are bytes, or text such as ``4GiB``.
     """

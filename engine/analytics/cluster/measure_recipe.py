@@ -60,7 +60,7 @@ def sent(one: Measure) -> Sent:
 
 
 def made(one: Sent) -> Measure:
-    """The measure of a task; errors as of :meth:`MeasureRecipe.made`."""
+    """The measure of a task; errors as for :meth:`MeasureRecipe.made`."""
     return one.made() if isinstance(one, MeasureRecipe) else one
 
 

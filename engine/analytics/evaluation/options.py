@@ -255,7 +255,7 @@ def kind_of(wanted: Wanted) -> type[Measure] | Measure:
 
 
 def class_of(wanted: str) -> type[Measure]:
-    """Return the class that FILE.py:CLASS names, which says so in ``csaw_file``; errors as of :func:`kind_of`."""
+    """Return the class that FILE.py:CLASS names, which says so in ``csaw_file``; errors as for :func:`kind_of`."""
     text, digest = code_of(wanted, FLAG)
     file, _, name = wanted.partition(":")
     module = module_of(file, text, FLAG)

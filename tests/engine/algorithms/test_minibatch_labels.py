@@ -128,7 +128,10 @@ def reported(path, stored, arrays):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("3 1\n4\n", "seeds.txt:2: expected a vertex id and its label, a number, found '4'; give each seed a line"),
+        (
+            "3 1\n4\n",
+            "seeds.txt:2: expected a vertex id and its label, a number, found '4'; give each seed a separate line",
+        ),
         (
             "3\n\n4 1\n",
             "seeds.txt:3: expected one vertex id, found '4 1'; give each seed a separate line, and a label",

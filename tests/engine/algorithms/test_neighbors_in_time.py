@@ -139,7 +139,7 @@ IN_TIME = {"time_strategy": "uniform"}
     [
         (IN_TIME, "--time-strategy: expected a time for each source, found none; give a file of --sources whose lines"),
         (IN_TIME | {"sources": "random:3"}, "--time-strategy: expected a time for each source"),
-        ({"start_time": 3}, "--start-time: expected --time-strategy uniform or last beside it"),
+        ({"start_time": 3}, "--start-time: expected --time-strategy uniform or last with it"),
         ({"time_order": "strict"}, "--time-order: expected --time-strategy"),
         ({"time_against": "previous"}, "--time-against: expected --time-strategy"),
         ({"time_window": 3}, "--time-window: expected --time-strategy"),
@@ -152,7 +152,7 @@ IN_TIME = {"time_strategy": "uniform"}
         ),
         (IN_TIME | {"unique": True}, "--time-strategy and --unique exclude each other"),
         (IN_TIME | {"start_time": 3, "induced": True}, "--induced and --time-strategy exclude each other"),
-        (IN_TIME | {"start_time": 3, "target": 3}, "--target: neighbor cannot be joined"),
+        (IN_TIME | {"start_time": 3, "target": 3}, "--target: neighbor cannot be repeated"),
         (IN_TIME | {"start_time": 3, "bias": "degree"}, "expected edges that are equally likely, .* pass --bias=none"),
         (IN_TIME | {"start_time": 3, "edge_bias": "e.dst + 1"}, "expected edges that are equally likely"),
         (
@@ -245,7 +245,7 @@ def test_a_weighted_graph_needs_no_bias(tmp_path):
         (
             "neighbor",
             "0\n",
-            ":1: expected a vertex id and its time, .* found '0'; give each source a line",
+            ":1: expected a vertex id and its time, .* found '0'; give each source a separate line",
         ),
         (
             "neighbor",
