@@ -1,4 +1,4 @@
-"""``-h``: what a command does, an example, and the options that are used most, on one screen; ``--help`` has all."""
+"""``-h``: the purpose of a command, an example, and the most used options, on one screen; ``--help`` has all."""
 
 import inspect
 

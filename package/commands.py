@@ -1,4 +1,4 @@
-"""The functions that stand for commands: a graph given in any way, options as on the command line, and progress."""
+"""The functions for commands: a graph in any form, options as on the command line, and progress."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The functions that stand for ``csaw evaluate``: measures of a graph and its samples, and lists of a graph on disk."""
+"""The functions for ``csaw evaluate``: measures of a graph and its samples, and lists of a graph on disk."""
 
 import os
 from collections.abc import Callable, Sequence

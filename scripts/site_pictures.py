@@ -109,7 +109,7 @@ def arrow(x1: int, y1: int, x2: int, y2: int, command: str) -> list[str]:
 
 
 def overview() -> str:
-    """What csaw does: from a file of edges to samples, and what is made of them."""
+    """Draw what csaw does: from a file of edges to samples and their uses."""
     parts = box(10, 85, 150, "a graph", ("text, Matrix Market,", "CSV, Parquet, Arrow"))
     parts += arrow(160, 125, 270, 125, "partition")
     parts += box(270, 75, 150, "graph store", ("any size,", "checked when read,", "with your ids"))

@@ -170,7 +170,7 @@ class Measure:
         return {name: getattr(self, name) for name in self.options()}
 
     def kept_by(self) -> list[object]:
-        """What findings depend on beside the graph: they are kept under it."""
+        """Everything besides the graph on which findings depend: the key of their cache."""
         return [self.name(), self.parameters()]
 
     def computes(self, directed: bool) -> tuple[str, ...]:
@@ -203,7 +203,7 @@ class Measure:
         return max(*rows, *(work.whole(network, kept) for work in self.works(network) if work.whole), 0)
 
     def works(self, network: "Network") -> list[Work]:
-        """What it computes on the device of a network that needs more than two rows beside what is kept."""
+        """Its computations on the device of a network that need more than two rows in addition to what is kept."""
         known = network.works()
         return [known[what] for what in self.computes(network.store.directed) if what in known]
 

@@ -273,7 +273,7 @@ class Measure(measure.Measure):
 
 
 def _attributes(kind: type) -> Iterator[tuple[str, Any]]:
-    """What a class and its bases of the user's own define."""
+    """The attributes that a custom class and its custom bases define."""
     for base in (base for base in kind.__mro__ if issubclass(base, Measure) and base is not Measure):
         yield from vars(base).items()
 

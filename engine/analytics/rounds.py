@@ -72,7 +72,7 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
 
 
 class Hooked(Protocol):
-    """What the rounds of a measure know of its class, which engine/analytics/own_measure.py declares."""
+    """The part of a measure's class that rounds read; engine/analytics/own_measure.py declares it."""
 
     combine: ClassVar[str]
     rounds: int | None

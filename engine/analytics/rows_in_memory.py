@@ -235,7 +235,7 @@ class RowsInMemory(ABC):
         return self.kept_bytes + 2 * self.edge_bytes * max(self.store.max_degree, 1)
 
     def advice(self, needed: int) -> str:
-        """What to do about memory that does not hold ``needed`` bytes, nor what the measure needs after that."""
+        """The advice if memory does not hold ``needed`` bytes, nor what the measure needs after that."""
         return f"raise {self.flag} to {max(needed, self.suffices() if self.suffices else 0):,}"
 
     def refusal(self, needed: int, what: str, otherwise: str = "") -> BudgetError:

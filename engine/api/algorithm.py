@@ -18,9 +18,9 @@ and v.degree, apart from dst, dst_degree and the numbers of edges.
 the vertex i steps back: path(0) is e.src, path(1) is e.prev; -1 before the source. ``e.weight`` is a 64-bit float, 1 in
 an unweighted run. An edge column is a 64-bit integer or a 64-bit float, as its dtype is; the graph store lists its
 columns. ``x / 0`` is infinity or NaN, and of integers ``x // 0`` and ``x % 0`` are 0. ``e.column("pagerank", e.dst)``
-is that vertex's number in a column of data given with ``--columns``; NaN for what is no vertex. See algorithm.py.
-Where the graph is streamed only edge_bias may ask is_neighbor, of e.prev or e.src: other rows may not be in memory, and
-such a run is refused.
+is that vertex's number in a column of data given with ``--columns``; NaN for no vertex. See algorithm.py. On a streamed
+graph only edge_bias may call is_neighbor, for e.prev or e.src: other rows may not be in memory, so csaw rejects such a
+run.
 """
 
 import hashlib
@@ -303,8 +303,8 @@ class Walk(Algorithm):
 
 
 class Traversal(Algorithm):
-    """Base of traversals: at each depth, every frontier vertex selects as many neighbors as ``sizes`` says; these are
-    the next frontier, or with ``pool_size`` wait until ``vertex_bias`` selects them.
+    """Base of traversals: at each depth, every frontier vertex selects the number of neighbors that ``sizes`` returns;
+    these are the next frontier, or with ``pool_size`` wait until ``vertex_bias`` selects them.
     """
 
     # These make the rule by which a depth selects, in rules.py, which refuses those that do not stand together.
@@ -386,9 +386,9 @@ class MiniBatches(Traversal):
     """Base of mini-batches for graph neural networks: an instance is a mini-batch, which starts from the next seeds of
     the list of sources.
 
-    Its sample has a node for each seed and for each vertex met, numbered in the order of first meeting, and the
-    selected edges between them. A vertex that is met again is the same node and is not expanded again. Instance number
-    e * m + b is mini-batch b of epoch e, of m mini-batches each.
+    Its sample has a node for each seed and for each vertex reached, numbered in the order in which they are reached,
+    and the selected edges between them. A vertex that is reached again is the same node and is not expanded again.
+    Instance number e * m + b is mini-batch b of epoch e, of m mini-batches each.
     """
 
     layout = "batches"

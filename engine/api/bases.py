@@ -263,7 +263,7 @@ class TransitSampling(Algorithm):
 class IndividualSampling(TransitSampling):
     """Base of individual transit sampling: each transit of a step draws ``sample_size(step)`` of its own neighbors.
 
-    A class without ``sample_size`` is a walk. Where ``step_transits`` returns ``random.choice(sample.roots)``, one of
+    A class without ``sample_size`` is a walk. If ``step_transits`` returns ``random.choice(sample.roots)``, one of
     several walkers of an instance moves at each step.
     """
 

@@ -132,7 +132,7 @@ class Portable(ast.NodeTransformer):
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        """Of modules, numbers alone: what a function of another file does is not seen here."""
+        """Allow only numbers from modules, because the code of a function in another file is not visible here."""
         owner, value = self._value(node.value), self._value(node)
         if any(map(_has_state, (owner, value))):
             raise self._draws(node)
@@ -194,7 +194,7 @@ class Portable(ast.NodeTransformer):
         return name in WHOLE and of_math  # NumPy's are floats
 
     def _value(self, node: ast.expr) -> object:
-        """What a name, or an attribute of a module, stands for; None for anything else."""
+        """The value of a name, or of an attribute of a module; None for anything else."""
         if isinstance(node, ast.Name):
             return self.scope.get(node.id)
         owner = self._value(node.value) if isinstance(node, ast.Attribute) else None

@@ -34,7 +34,7 @@ FORM = "expected random.choice({0}) or random.choice({0}, self.METHOD)"
 
 
 class Choice(NamedTuple):
-    """What a method draws.
+    """The choice that a method draws.
 
     ``bias``: the user's method, or one that makes all equally likely. ``update``: a hook, where ``next`` returns
     anything but the end of the edge. ``edge``: the name of the edge in it. ``line``: of the user's file, where it

@@ -74,8 +74,8 @@ def refuse_changed(kind: type, written: type) -> None:
 
 
 def _said(value: object, within: tuple[object, ...] = ()) -> object:
-    """What an attribute says: the representation of a plain value; of a function its text, its defaults, and what the
-    numbers and functions that it reads say.
+    """The content of an attribute: the representation of a plain value; of a function its text, its defaults, and what
+    the numbers and functions that it reads say.
     """
     value = getattr(value, "__func__", getattr(value, "fget", value))
     if not isinstance(value, FunctionType):

@@ -101,7 +101,7 @@ def _graph(backend: Specialization) -> Any:
 
 
 def named_type(kind: types.Type) -> str:
-    """What a hook returns, in words, where that is no number."""
+    """The type that a hook returns, in words, if it is not a number."""
     if isinstance(kind, types.Optional):
         return f"None on one of them and {kind.type} on another"
     known = {types.none: "None", types.unicode_type: "text", types.boolean: "True or False; write 1.0 if ... else 0.0"}

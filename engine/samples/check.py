@@ -42,7 +42,7 @@ def chunk_name(index: int, dimensions: int) -> str:
 
 
 def graph_facts(store: GraphStore) -> Record:
-    """What the manifest of a sample says of its graph, apart from the path."""
+    """The facts about its graph in the manifest of a sample, without the path."""
     time = store.stored.time
     return {
         "fingerprint": store.fingerprint,

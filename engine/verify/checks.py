@@ -221,8 +221,8 @@ class Subject:
 
 
 class SingleChoices(NamedTuple):
-    """What a part of the sample that is kept tells of choices one by one: by classes of degree, which are the number of
-    situations, that of choices and the results; and of all of them together.
+    """Statistics of single choices from a part of the sample: by classes of degree, which are the number of situations,
+    that of choices and the results; and of all of them together.
     """
 
     by_class: tuple[int, int, list[Result]]

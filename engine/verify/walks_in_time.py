@@ -82,7 +82,7 @@ def verify_walks_in_time(subject: Subject, checks: Checks) -> None:
 
 
 def of_timed_walks(subject: Subject) -> Callable[[Arrays], Iterator[float]]:
-    """What yields the chances of the steps of one walk."""
+    """Return the function that yields the chances of the steps of one walk."""
     assert isinstance(subject.algorithm, Walk)
     walks = _Pass(subject, subject.algorithm)
     laws = walks.laws()

@@ -276,7 +276,7 @@ class Ingest:
 
 
 def _of_all(draft: GraphStore) -> Record:
-    """What the report says of all edges together: how many have their opposite, and when they are."""
+    """The facts about all edges together for the report: how many have their opposite, and their times."""
     return {"reciprocity": reciprocity(draft)} | ({} if draft.time is None else {"times": time_facts(draft)})
 
 

@@ -55,7 +55,7 @@ class TimeColumn(EdgeColumn):
 
     @property
     def expected(self) -> str:
-        """What a cell must be, as errors say it."""
+        """The expected content of a cell, in the words of errors."""
         kept = f"at most {self.decimals} decimal{'s' * (self.decimals > 1)}" if self.decimals else "no decimals"
         if self.iso:
             return (

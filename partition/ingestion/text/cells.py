@@ -159,7 +159,7 @@ class Head:
         return b"\n".join(line for line in self.text[:65536].splitlines() if line[:1] in b"#%")
 
     def begin(self, size: int, start: int = 0) -> bytes:
-        """So many bytes from ``start`` on, in which line feeds end all lines."""
+        """Return this many bytes from ``start`` on, with line feeds at the end of all lines."""
         return self.text[start : start + size].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
     def behind(self, lines: int) -> int:

@@ -258,7 +258,7 @@ def _parsed(rows: FileRows, piece: Any) -> tuple[FileRows, Any]:
 
 
 def grouped(said: Iterable[tuple[str, str]]) -> list[str]:
-    """What is said of each file, of files beside each other that are read alike once."""
+    """The line about each file, once for consecutive files that are read alike."""
     runs = [(how, [file for file, _ in run]) for how, run in groupby(said, key=itemgetter(1))]
     if len(runs) == 1:
         return [runs[0][0]]

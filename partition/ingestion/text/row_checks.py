@@ -1,5 +1,5 @@
-"""What all rows of a file must have in common beside their cells: looked for in whole blocks, and in their lines
-where a block may have another row.
+"""Checks of what all rows of a file must have in common besides their cells: in whole blocks, and in their lines where
+a block may have another row.
 """
 
 import re

@@ -45,7 +45,7 @@ def start(params, number, vertices, total, src, dst, src_degree, dst_degree, val
 
 @inner
 def edge(params, number, vertices, total, src, dst, src_degree, dst_degree, value, other, weight):
-    """What goes along an edge."""
+    """The value that goes along an edge."""
     return value
 
 
@@ -57,7 +57,7 @@ def vertex(params, number, vertices, total, src, dst, src_degree, dst_degree, va
 
 @inner
 def total(params, number, vertices, total, src, dst, src_degree, dst_degree, value, other, weight):
-    """What a vertex adds to the total of a round."""
+    """The amount that a vertex adds to the total of a round."""
     return 0.0
 
 
@@ -75,7 +75,7 @@ def joined(one, other):
 
 @inner
 def none_combined():
-    """What is combined of nothing."""
+    """The combination of no values."""
     if COMBINE == "sum" or COMBINE == "or":
         return float64(0.0) if COMBINED_REAL else int64(0)
     if COMBINE == "min":

@@ -30,7 +30,7 @@ EVERY = False  # whether values go along as they are: those of inactive vertices
 
 @njit(nogil=True)
 def passed_along(params, vertices, value):
-    """What goes along any edge of a vertex of this value, where nothing else decides it."""
+    """The value that goes along any edge of a vertex of this value, if nothing else decides it."""
     return as_value(as_combined(edge(params, 0, vertices, 0.0, 0, 0, 0, 0, value, value, 1.0)))
 
 
