@@ -250,7 +250,7 @@ REFUSED = [
     (
         "frontier_replace = True; clocks = True",
         "return 1.0",
-        "frontier_replace = True and clocks = True cannot stand|walk_length",
+        "frontier_replace = True and clocks = True cannot be combined|walk_length",
     ),
     ("pool_size = 0", "return 1.0", "mine.pool_size: expected an integer from 1"),
     ("pool_size = 2; shares_draws = True", "return 1.0", "pool_size = 2 cannot be combined|pool_size = 2"),

@@ -191,7 +191,7 @@ def test_lists_of_a_parquet_file_are_the_walks(tmp_path, store):
     ],
 )
 def test_what_might_never_end_is_refused(store, algo, options, why):
-    with pytest.raises(OptionError, match=f"--walk-length none: .*, and {algo} {why}; give a number of steps$"):
+    with pytest.raises(OptionError, match=f"--walk-length none: .*, but {algo} {why}; give a number of steps$"):
         prepare(store, algo, walk_length="none", **options)
 
 
