@@ -13,7 +13,7 @@ from csaw.partition.errors import OptionError
 
 
 class Betweenness(Measure):
-    """The share of the shortest paths from s to t that lead over v, summed over pairs (s, t) of others.
+    """The share of shortest paths from s to t that pass through v, summed over all pairs (s, t) of other vertices.
 
     Of an undirected graph each pair counts once. From random sources, it is the sum over those pairs times the number
     of vertices over that of the sources (Brandes and Pich, International Journal of Bifurcation and Chaos 17(7), 2007);

@@ -13,7 +13,7 @@ from csaw.partition import GraphStore
 
 
 class Bfs(Measure):
-    """Edges on a shortest path from a source to each vertex, along the directions of a directed graph.
+    """Distances from a source to each vertex in edges, along the directions of a directed graph.
 
     The column ``bfs`` has the distances, -1 where there is no path. The eccentricity is the largest of them.
     """

@@ -24,7 +24,7 @@ SHARE = 0.9  # of the pairs that are within the effective diameter
 
 
 class Hops(Measure):
-    """Pairs (u, v) of vertices with a path from u to v, by the edges on a shortest one.
+    """The number of vertex pairs (u, v) at each distance from u to v.
 
     A pair of a vertex with itself is at distance 0, as in SNAP's hop plots (Leskovec, Kleinberg and Faloutsos, KDD
     2005). The effective diameter is the distance within which 90 % of those pairs are: with N(h) pairs within h edges

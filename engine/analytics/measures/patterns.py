@@ -22,7 +22,7 @@ ANY_LABEL, LABELS = "*", "--vertex-labels"
 
 
 class Patterns(Measure):
-    """Number of subgraphs of the simple undirected graph that form each pattern, exact.
+    """The exact number of subgraphs of the simple undirected graph that form each pattern.
 
     Other edges among their vertices do no harm.
 

@@ -18,7 +18,7 @@ FLAG = "--rank-sources"
 
 
 class PersonalizedPagerank(RankMeasure):
-    """PageRank from the sources alone: jumps, and steps at a vertex without edges, go to each of them as often."""
+    """PageRank from the sources: jumps, and steps from a vertex without edges, go to a uniformly random source."""
 
     paper = "Haveliwala 2002"
     by_default = False

@@ -25,7 +25,7 @@ METHODS = {AUTO: "triangles", FASTEST: "triangles", "matrix": "masked_product", 
 
 
 class Triangles(Measure):
-    """Triangles of the simple undirected graph, exact: directions, self loops and repeats are left out.
+    """Exact triangle counts of the simple undirected graph: directions, self loops and repeated edges are ignored.
 
     The clustering of a vertex is the share of the pairs of its neighbors that are neighbors of each other (Watts and
     Strogatz, Nature 393, 1998); of a degree below 2, it is none. ``mean clustering`` takes none as 0, as SNAP's own
