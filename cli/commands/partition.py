@@ -212,7 +212,7 @@ GROUPS = {
     "--skip-lines",
     type=int,
     default=0,
-    help="Number of lines to skip at the beginning of text files, such as 'vertices edges'.",
+    help="Number of lines to skip at the beginning of text files, such as a line 'vertices edges'.",
 )
 @click.option(
     "--cluster",

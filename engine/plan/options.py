@@ -24,7 +24,7 @@ SAMPLE, RUN, OUTPUT, BASELINES = (
     "Baselines of the papers, for comparison",
 )
 MOST_THREADS = 4096
-FOR_GPUS = " and ".join(layout for layout in GraphLayout if layout.needs_gpu)
+FOR_GPUS = ", ".join(layout for layout in GraphLayout if layout.needs_gpu)
 TYPES: dict[type, str] = {
     int: "int",
     bool: "bool",
@@ -167,7 +167,7 @@ class RunOptions:
     layout: GraphLayout | None = declared(
         None,
         RUN,
-        f"layout of the graph in memory; {FOR_GPUS} need a GPU [default: the fastest that fits]",
+        f"layout of the graph in memory; for GPUs only: {FOR_GPUS} [default: the fastest that fits]",
         choices=tuple(GraphLayout),
     )
     transit_parallel: str = declared(

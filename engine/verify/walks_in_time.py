@@ -59,15 +59,15 @@ def verify_walks_in_time(subject: Subject, checks: Checks) -> None:
     if walks.start_law is not None:
         walks.start_law.judge(checks)
     elif walks.starts_by_rule:
-        checks.count("sources", walks.strayed, "walks that start at another vertex than asked for")
+        checks.count("sources", walks.strayed, "walks that do not start at the requested vertex")
     else:
-        checks.not_tested("sources", "no rule says where these walks start")
+        checks.not_tested("sources", "no rule determines where these walks start")
     led = type(walk).update is not Walk.update or type(walk).dead_end is not Walk.dead_end
     if led and faults[1]:
-        off = f"{faults[1]:,} of {steps:,} steps along no edge of their time"
+        off = f"{faults[1]:,} of {steps:,} steps that follow no edge of their time"
         checks.not_tested("edges", f"{off}, which update or dead_end may take")
     else:
-        checks.count("edges", faults[1], f"of {steps:,} steps along no edge of their time")
+        checks.count("edges", faults[1], f"of {steps:,} steps that follow no edge of their time")
     if walk.by_time:
         checks.count("order", faults[2], f"of {steps:,} steps at a time that may not follow")
         checks.count("ends", faults[3], "walks that end where they could continue")

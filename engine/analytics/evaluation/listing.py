@@ -169,7 +169,7 @@ def _wish(given: dict[str, object]) -> EvaluateOptions:
     if unknown := sorted(given.keys() - set(OPTIONS)):
         flag = unknown[0].strip("_").replace("_", "-")
         raise OptionError(
-            f"--{flag}cannot be combined with --list, which accepts only "
+            f"--{flag} cannot be combined with --list, which accepts only "
             f"{', '.join('--' + name.replace('_', '-') for name in OPTIONS)}; leave it out"
         )
     wish = EvaluateOptions.of(given)[0]

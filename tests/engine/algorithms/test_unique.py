@@ -156,10 +156,7 @@ def test_faults_are_found_by_name(tmp_path, monkeypatch, name):
         ("ladies:Ladies", "unique = True and (replace = True|draws_from = .neighbors.) cannot be combined"),
         (
             "multidimensional:Multidimensional",
-            (
-                "clocks = True and unique = True cannot be combined|unique = True and clocks = True cannot "
-                "stand together"
-            ),
+            "clocks = True and unique = True cannot be combined|unique = True and clocks = True cannot be combined",
         ),
         ("random_edge:RandomEdge", "each_edge_once = True and unique = True cannot be combined"),
     ],
