@@ -93,7 +93,7 @@ def test_a_graph_that_csaw_has_made_is_written(tmp_path, how):
     timed = csaw.graph([(0, 1), (0, 1), (5, 0)], time=[4, 3, 9])
     for number, graph in enumerate((club, timed, csaw.graph("karate"))):
         if number == 2:
-            with pytest.raises(OptionError, match=r"inputs: .* is on disk already"):
+            with pytest.raises(OptionError, match=r"inputs: .* is already a graph store"):
                 csaw.partition(graph, tmp_path / "k.zarr")
             continue
         made = csaw.partition(graph, tmp_path / f"{number}.zarr", **how)

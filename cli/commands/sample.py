@@ -23,7 +23,7 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
     own: dict[str, str] = {}
     for name, _, text in pairs:
         if own.setdefault(name.replace("-", "_"), text) != text:
-            raise click.BadParameter(f"{name}={own[name.replace('-', '_')]} and {name}={text}; give one of them")
+            raise click.BadParameter(f"{name}={own[name.replace('-', '_')]} and {name}={text}; give only one of them")
     if taken := sorted(own.keys() & run_options().keys()):
         raise click.BadParameter(
             f"--{taken[0].replace('_', '-')} is an option of csaw itself; give it without --option"

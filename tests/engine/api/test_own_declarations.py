@@ -30,7 +30,7 @@ REFUSED = {
         "Traversal",
         "each_edge_once = True",
         (2,),
-        "mine.sources_from: expected 'every' beside each_edge_once = True, found 'all'",
+        "mine.sources_from: expected 'every' with each_edge_once = True, found 'all'",
     ),
     "edges once, of a frontier": (
         "Traversal",
@@ -68,7 +68,7 @@ REFUSED = {
         "Traversal",
         "draws_from = 'neighbors'",
         (2,),
-        "mine.visited_once: expected False beside draws_from, found True",
+        "mine.visited_once: expected False with draws_from, found True",
     ),
     "vertices of the graph, each once": (
         "Traversal",
@@ -86,7 +86,7 @@ REFUSED = {
         "Traversal",
         "layout = 'hops'",
         (2, 2),
-        "mine.visited_once: expected False beside layout = 'hops', found True",
+        "mine.visited_once: expected False with layout = 'hops', found True",
     ),
     "clocks without an end": (
         "Traversal",
@@ -125,7 +125,7 @@ REFUSED = {
         "Traversal",
         "induced = True; sources_from = 'distinct'",
         (2,),
-        "mine.sizes: expected (-1,) beside induced = True, found (2,)",
+        "mine.sizes: expected (-1,) with induced = True, found (2,)",
     ),
     "neighbors of clusters": (
         "Traversal",
@@ -203,7 +203,7 @@ REFUSED = {
         "MiniBatches",
         "draws_seeds = True; norms = None; epochs = 2",
         (2,),
-        "mine.epochs: expected 1 beside draws_seeds = True, found 2",
+        "mine.epochs: expected 1 with draws_seeds = True, found 2",
     ),
 }
 VERIFIED = {

@@ -135,7 +135,7 @@ def test_a_store_runs_no_class_by_itself(here, cell, virtual):
     assert verify("s.zarr", algo="saved.py:Steep").ok
     csaw.export("s.zarr", "s.txt", **({"algo": steep} if virtual else {}))
     other = cell(CELL.replace("degree ** SCALE", "degree ** SCALE + 1"))
-    with pytest.raises(StoreError, match="class:Steep has [0-9a-f]{64}; name the class as it was then"):
+    with pytest.raises(StoreError, match="class:Steep has [0-9a-f]{64}; use the class as it was then"):
         verify("s.zarr", algo=other.Steep)
     with pytest.raises(OptionError, match="expected FILE.py:Steep"):
         verify("s.zarr", algo=other.Steeper)
@@ -149,7 +149,7 @@ def test_a_run_of_a_class_is_resumed_by_the_class(here, cell):
     again = csaw.sample("g.zarr", "s.zarr", algo=steep, resume=True, **GIVEN)
     assert np.array_equal(again.walks[:], whole.walks[:])
     assert not partial_of(here / "s.zarr").exists()
-    with pytest.raises(StoreError, match="was sampled with algorithm = class:Steep, this run has class:Steeper"):
+    with pytest.raises(StoreError, match="was sampled with algorithm = class:Steep, but this run has class:Steeper"):
         csaw.sample("g.zarr", "s.zarr", algo=cell(CELL).Steeper, resume=True, **GIVEN)
 
 

@@ -95,7 +95,7 @@ def test_what_is_no_shard_is_refused(text):
 
 def test_shards_of_different_requests_are_refused_by_name(tmp_path, graph):
     draw(graph, tmp_path / "s", "0/2")
-    with pytest.raises(StoreError, match="seed = 3, this run has 4"):
+    with pytest.raises(StoreError, match="seed = 3, but this run has 4"):
         draw(graph, tmp_path / "s", "1/2", options=WALKS | {"seed": 4})
 
 

@@ -241,7 +241,7 @@ def test_what_workers_cannot_read_is_refused(tmp_path, cluster, graph):
         evaluate_on_cluster(store, cluster=address(cluster), measures="degree", refresh=True, device="cpu")
     held = evaluate(graph, measures="degree", device="cpu").store
     held.in_memory = True
-    with pytest.raises(errors.OptionError, match="workers cannot read a graph in the memory of this process"):
+    with pytest.raises(errors.OptionError, match="workers cannot read a graph in this process's memory"):
         evaluate_on_cluster(held, cluster=address(cluster))
 
 

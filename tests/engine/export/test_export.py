@@ -306,7 +306,7 @@ def test_walks_without_a_limit_are_no_csv(tmp_path):
     path = slow.write(
         tmp_path / "s", SAID, "ragged-walks", {"lengths": np.array([1]), "walks": np.array([0, 1], np.uint32)}
     )
-    with pytest.raises(OptionError, match="no table"):
+    with pytest.raises(OptionError, match="do not fit the table of a .csv file"):
         export(path, tmp_path / "out.csv")
     export(path, tmp_path / "out.graphml")
     assert (tmp_path / "out.graphml").read_text().count("<edge") == 1

@@ -98,9 +98,9 @@ def test_nothing_is_missing_of_a_finished_sample_without_its_results(tmp_path):
 def test_resume_names_the_first_difference(tmp_path):
     slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4, groups=[0])
     other = {"request": SAID["request"] | {"seed": 8}}
-    with pytest.raises(StoreError, match="seed = 7, this run has 8"):
+    with pytest.raises(StoreError, match="seed = 7, but this run has 8"):
         slow.write(tmp_path / "s", other, "walks", some_walks(), group_size=4, resume=True)
-    with pytest.raises(StoreError, match="group_size = 4, this run has 5"):
+    with pytest.raises(StoreError, match="group_size = 4, but this run has 5"):
         slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=5, resume=True)
 
 

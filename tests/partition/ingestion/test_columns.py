@@ -61,7 +61,7 @@ def test_the_names_of_a_header_say_which_columns_are_the_ends_and_the_weight(tmp
 )
 def test_a_header_that_does_not_say_which_are_the_ends_is_an_error_with_both_readings(tmp_path, text):
     with pytest.raises(
-        CsawError, match=r"edges.txt:1: .* does not say .*columns 1 and [23]\), or .* -> .*--source-column"
+        CsawError, match=r"edges.txt:1: .* does not show .*columns 1 and [23]\), or .* -> .*--source-column"
     ):
         read(tmp_path, text)
 
@@ -124,7 +124,7 @@ def test_one_end_is_enough_to_choose_between_two_pairs(tmp_path, options, found)
         ("source,target\n5,9\n", {"weight_column": "\u00b2"}, "no column '\u00b2'; it has source, target"),
         ("5 9 1\n7 3 1\n", {"weight_column": "2"}, "column 2 cannot have two roles"),
         ("5 9\n7 3\n", {"source_column": "3"}, "--source-column 3: expected a number from 1 to 2"),
-        ("1 5 9\n2 7 3\n", {"source_column": "2"}, "does not say which"),
+        ("1 5 9\n2 7 3\n", {"source_column": "2"}, "does not show which"),
         (",0,1\n0,5,9\n1,7,3\n", {"source_column": "1", "target_column": "3"}, "column 3 has that name"),
         ('"from" "to"\n"1" 5 9\n"2" 7 3\n', {}, "the header has 2 names, the rows under it have 3 columns"),
     ],

@@ -216,7 +216,7 @@ def test_integers_of_shorter_units_since_1970_stay_numbers_and_are_known_as_date
     iso = made(tmp_path, f"0,1,{date}\n", "e.csv", time_format="iso", time_decimals=decimals)
     assert iso.time.units == store.time.units
     with pytest.raises(
-        OptionError, match=f"time_decimals: expected 0 beside time_format unix-{unit}, whose times are in"
+        OptionError, match=f"time_decimals: expected 0 with time_format unix-{unit}, whose times are in"
     ):
         made(tmp_path, "0 1 5\n", time_format=f"unix-{unit}", time_decimals=3)
 
