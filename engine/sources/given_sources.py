@@ -126,16 +126,16 @@ TIMES = "time"
 IDS_ALONE = {1: "one vertex id"}
 FORMS = {
     Asked.EACH: (
-        {2: "a vertex id and its time, with a blank, tab or comma between them"},
+        {2: "a vertex id and its time, separated by a space, tab or comma"},
         {
-            2: "a vertex id and its time, with a blank, tab or comma between them",
+            2: "a vertex id and its time, separated by a space, tab or comma",
             3: "a vertex id, its label and its time",
         },
         "a time to all of them",
     ),
     Asked.SAME: (
         IDS_ALONE,
-        {1: "one vertex id, because a label has a time behind it"},
+        {1: "one vertex id, because a label is followed by a time"},
         "times to all of them without --start-time",
     ),
 }

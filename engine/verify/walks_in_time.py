@@ -20,7 +20,7 @@ from csaw.engine.verify.walks import STEPS_KEPT, WalkTables, one_in
 from csaw.partition.base.parallel import go_on
 from csaw.partition.base.stages import stage
 
-STANDINGS = ("before all edges of a row", "among the times of a row", "at the time of an edge", "behind all edges")
+STANDINGS = ("before all edges of a row", "among the times of a row", "at the time of an edge", "after all edges")
 TIES = ("rows without ties", "rows with ties")
 READ = ("prev", "source", "depth", "instance", "start_time")
 """What hooks of one's own may read, each a column of a situation."""

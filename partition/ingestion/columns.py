@@ -190,7 +190,7 @@ def place_of(where: str, names: Sequence[str] | None, count: int, wish: str, fla
         raise OptionError(
             f"{where}: {flag}: {len(found)} columns are called {quoted(wish)}; expected one, give its number from 1"
         )
-    number = f"its number from 1 behind =, such as {wish}:int64=3" if flag == EDGE_COLUMN else "a number from 1"
+    number = f"its number from 1 after =, such as {wish}:int64=3" if flag == EDGE_COLUMN else "a number from 1"
     has = f"it has {', '.join(names)}"[:300] if names else f"there is no header; give {number}"
     raise OptionError(f"{where}: {flag}: no column {quoted(wish)}; {has}")
 

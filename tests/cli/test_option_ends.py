@@ -150,7 +150,10 @@ def test_a_group_of_zarr_without_attributes_is_called_no_store(csaw, tmp_path):
         (["--option", "walk_length=3", "--walk-length", "4"], "--option walk_length=3 and --walk-length 4 contradict"),
         (["--walk-length", "4", "--option", "walk-length=3"], "--option walk_length=3 and --walk-length 4 contradict"),
         (["--option", "walk_length=x", "--walk-length", "4"], "--option walk_length=x and --walk-length 4 contradict"),
-        (["--option", "walk-length=3", "--option", "walk_length=4"], "walk_length=3 and walk_length=4; give only one of"),
+        (
+            ["--option", "walk-length=3", "--option", "walk_length=4"],
+            "walk_length=3 and walk_length=4; give only one of",
+        ),
         (
             ["--algo", "neighbor", "--option", "fanout=2,3", "--fanout", "3,2"],
             "--option fanout=2,3 and --fanout 3,2 contradict each other; give only one of them",

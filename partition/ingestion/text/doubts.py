@@ -183,7 +183,7 @@ def _doubts_of_ids(layout: Layout, rows: list[list[bytes]], shape: Shape, option
     if joined := _joined(rows, read.source, read.target):
         yield (
             f"{row_shown(joined)} is read as one id, with separators in it; if rows have a vertex and its neighbors, "
-            "write blanks between these and pass --format adjacency"
+            "separate these with spaces and pass --format adjacency"
         )
 
 

@@ -261,7 +261,7 @@ def _refuse_marks(where: str, texts: list[bytes]) -> None:
         raise refusal(where, f"a list in brackets, as Python and JSON write ({row})", way)
     if all(map(IN_BRACKETS.search, texts)):
         way = "write weights without brackets: tr -d '()' < FILE > edges.txt"
-        raise refusal(where, f"an edge with a weight in brackets behind it ({row})", way)
+        raise refusal(where, f"an edge followed by a weight in brackets ({row})", way)
     if 2 * sum(map(bool, map(QUOTES.match, texts))) > len(texts):
         way = 'write double quotes, or none: tr -d "\'" < FILE > edges.txt'
         raise refusal(where, f"words in single quotes, which would stay in the ids ({row})", way)
@@ -270,7 +270,7 @@ def _refuse_marks(where: str, texts: list[bytes]) -> None:
     marks = [found[2] for found in map(COLON.match, texts) if found]
     if 2 * len(marks) > len(texts):
         mark = marks[0].decode()
-        way = f"write a blank in its place: sed 's/{mark}/ /g' FILE > edges.txt"
+        way = f"replace it with a space: sed 's/{mark}/ /g' FILE > edges.txt"
         raise refusal(where, f"pairs of numbers with {mark!r} between them ({row})", way)
 
 

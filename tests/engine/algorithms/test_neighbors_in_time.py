@@ -250,7 +250,7 @@ def test_a_weighted_graph_needs_no_bias(tmp_path):
         (
             "neighbor",
             "0 3\n1\n",
-            ":2: expected a vertex id and its time, with a blank, tab or comma between them, found '1'",
+            ":2: expected a vertex id and its time, separated by a space, tab or comma, found '1'",
         ),
         ("neighbor", "0 3\n1 2 4\n", ":2: expected a vertex id and its time"),
         ("neighbor", "0 soon\n", ":1: expected a time, a number without decimals that int64 holds, .*, found 'soon'"),

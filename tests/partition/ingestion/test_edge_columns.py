@@ -250,7 +250,7 @@ def test_columns_that_cannot_be_are_refused_before_anything_is_read(columns, sai
         (
             "1 2 3\n",
             "time:int64",
-            "no column 'time'; there is no header; give its number from 1 behind =, such as time:",
+            "no column 'time'; there is no header; give its number from 1 after =, such as time:",
         ),
         ("source,target\n1,2\n", "time:int64", "no column 'time'; it has source, target"),
         ("source,target,time\n1,2,3\n", ("time:int64", "other:int64=3"), "column 3 cannot have two roles"),

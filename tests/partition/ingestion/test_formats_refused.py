@@ -238,7 +238,13 @@ CASES = {
         "a,b:1\nc,d:2\n",
         "x y:80\n",
     ],
-    "a weight in brackets behind it": ["a,b (5)\nb,c (6)\n", "a\tb (0.5)\n", "a b (1)\n", "1,2 (3)\n", "a;b (1e-3)\n"],
+    "an edge followed by a weight in brackets": [
+        "a,b (5)\nb,c (6)\n",
+        "a\tb (0.5)\n",
+        "a b (1)\n",
+        "1,2 (3)\n",
+        "a;b (1e-3)\n",
+    ],
     "found brackets after it": [
         "a|b [w=1]\nb|c [w=1]\n",
         "a|b {1}\n",
