@@ -1,4 +1,4 @@
-"""Measures: classes that say what a graph is like in one respect.
+"""Measures: classes that describe one property of a graph.
 
 Each file of analytics/measures has one; evaluation and the command line find it there. A measure's ``findings`` are of
 four kinds. Numbers are compared by their relative error, distributions by the D-statistic, curves by the largest

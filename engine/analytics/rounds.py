@@ -1,4 +1,4 @@
-"""The rounds of a measure of the user's own, and what they have found: the same on every device.
+"""The rounds of a custom measure, and what they have found: the same on every device.
 
 Where values are the best of all that has come (``keeps_best`` of the measure), those that changed are pushed along
 rows, or pulled where rows can be left early. Any other measure pulls: each vertex reads the row of those that values

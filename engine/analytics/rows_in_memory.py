@@ -1,4 +1,4 @@
-"""The memory of a network: what is set aside for a measure, and the rows that are in memory beside it.
+"""The memory of a network: the part reserved for a measure, and the rows that fit in the rest.
 
 Networks that are made of a graph's network share its memory: their rows are in memory beside each other, or in turn.
 """

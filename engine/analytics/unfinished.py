@@ -1,4 +1,4 @@
-"""Long computations that go on where they were interrupted: their state is kept in a file now and then."""
+"""Long computations that continue where they were interrupted: their state is saved to a file now and then."""
 
 import hashlib
 import logging

@@ -1,4 +1,4 @@
-"""The declarations of a user's own class: the type and the values of each attribute, and what its rule makes of them.
+"""The declarations of a custom class: the type and the values of each attribute, and what its rule makes of them.
 
 All of it is checked here, before anything is planned.
 """

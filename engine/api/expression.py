@@ -1,5 +1,5 @@
-"""Expressions that stand for a bias: numbers alone, by an allow-list of syntax that is checked before anything is
-compiled or evaluated.
+"""Expressions for a bias: only numbers, by an allow-list of syntax that is checked before anything is compiled or
+evaluated.
 
     e.weight  e.dst_degree  e.time ...       the fields of an edge, FIELDS, and the edge columns of the graph, which are
                          known when it is compiled

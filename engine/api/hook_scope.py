@@ -1,4 +1,4 @@
-"""Write the names of the user's module that hooks use beside their arguments as source text.
+"""Write as source text the names of the user's module that hooks use in addition to their arguments.
 
 Each gets a name of its own there.
 """

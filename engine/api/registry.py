@@ -1,4 +1,4 @@
-"""Find algorithms by name: a file of engine/algorithms, or a user's own ``FILE.py:CLASS``."""
+"""Find algorithms by name: a file of engine/algorithms, or a custom ``FILE.py:CLASS``."""
 
 import ast
 import hashlib

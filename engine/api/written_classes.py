@@ -1,4 +1,4 @@
-"""Algorithms given as classes: each is written out as a file of its own, with all that it reads.
+"""Algorithms given as classes: each is written to a separate file, with everything that it reads.
 
 A cell of a notebook and the body of a function are no files. What is written out is: the class, the classes and
 functions beside it that it uses, the numbers that it reads from outside as they are now, and its imports. The file is

@@ -1,5 +1,5 @@
-"""A file without a name for what memory has no room for: beside the graph store or in the system's folder for such
-files, and gone however a run ends.
+"""A file without a name for data that does not fit in memory: next to the graph store or in the system's temporary
+folder, and gone however a run ends.
 
 A checksum of each block stays in memory, 4 bytes for 4 KiB.
 """

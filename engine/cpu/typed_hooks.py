@@ -1,4 +1,4 @@
-"""Compile a user's own hooks alone first, so that an error names the hook and not a kernel around it."""
+"""Compile custom hooks by themselves first, so that an error names the hook and not a kernel around it."""
 
 from typing import Any, Protocol
 

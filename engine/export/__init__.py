@@ -1,5 +1,5 @@
-"""Samples and graphs as files of other programs' formats: :mod:`csaw.engine.export.targets` says what a format is, and
-where they are.
+"""Samples and graphs as files of other programs' formats: :mod:`csaw.engine.export.targets` defines formats and lists
+their folders.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Footprints: the memory that the parts of a run, and measures, take; and the budget that is left beside them."""
+"""Footprints: the memory that the parts of a run, and measures, take; and the budget that is left."""
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass

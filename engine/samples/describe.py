@@ -1,4 +1,4 @@
-"""The description of a store that ``csaw info`` shows; groups of a sample are read only if that is asked for."""
+"""The description of a store that ``csaw info`` shows; groups of a sample are read only on request."""
 
 import math
 from concurrent.futures import ThreadPoolExecutor

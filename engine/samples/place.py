@@ -1,6 +1,4 @@
-"""Checks of the place for a sample: what may stand at OUT and at OUT.partial, and whether it
-belongs to the same run.
-"""
+"""Checks of the path for a sample: what may exist at OUT and at OUT.partial, and whether it belongs to the same run."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Files of a store: opened if they are regular ones, told from somebody's own, and kept by the disk."""
+"""Files of a store: opened only if they are regular files, told apart from users' files, and synced to disk."""
 
 import errno
 import os

@@ -1,5 +1,5 @@
-"""The cache folder, and the parts of it that hold code: what lies there runs, so it must be this user's, and nobody
-else may write it.
+"""The cache folder and its parts with code: csaw runs what is there, so it must belong to this user, and no one else
+may write to it.
 
 A folder of one's own that others may write is tightened. A file of one's own that others may write is made anew. What
 belongs to others is refused, and so is a folder that others could put another one in the place of. Root counts as this

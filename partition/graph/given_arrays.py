@@ -1,6 +1,4 @@
-"""Arrays that a program gives, as NumPy arrays that say the same; what would lose a part on the way is refused in
-words.
-"""
+"""Arrays that a program passes, as equal NumPy arrays; a conversion that would lose something is an error."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet

@@ -1,5 +1,5 @@
 """The ids that vertices have in the input, by dense id, and dense ids of those: words are found by a table, integers by
-a search among those of the graph, which rise unless its vertices were numbered anew.
+a search among those of the graph, which increase unless its vertices were renumbered.
 """
 
 from collections.abc import Iterable

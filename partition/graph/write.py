@@ -1,5 +1,5 @@
-"""Writing a graph store: partitions are written in order into a folder beside the final name, which gets that name when
-it is complete.
+"""Writing a graph store: partitions are written in order into a temporary folder, which gets its final name when it is
+complete.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""How workers of a cluster get a measure: csaw's own as it is, and one of the user's own by the file of its class.
+"""How workers of a cluster get a measure: a built-in one directly, a custom one from the file of its class.
 
 Pickle would look for that class in a module, which a file that the user names is not. So plain data travels, and each
 worker reads the same file.

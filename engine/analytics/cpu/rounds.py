@@ -1,4 +1,4 @@
-"""Rounds of a measure of the user's own on the CPU, in host memory or from disk.
+"""Rounds of a custom measure on the CPU, in host memory or from disk.
 
 What changed is pushed along rows from a queue with one thread while there is little, else by all threads. What is
 pulled does not depend on the order of threads, since each vertex has its row to itself. Hooks are compiled each alone

@@ -1,4 +1,4 @@
-"""Rounds of a measure of the user's own on GPUs, in memory or streamed: twin of engine/analytics/cpu/rounds.py.
+"""Rounds of a custom measure on GPUs, in memory or streamed: twin of engine/analytics/cpu/rounds.py.
 
 Several GPUs have the values of all vertices each, and go through the rows of their own vertices, which are a range.
 What is pulled to them a GPU finds alone, and the others learn it. What is pushed reaches vertices of any GPU: their

@@ -1,4 +1,4 @@
-"""Columns of findings as a file, with the original ids beside them: .npz, .csv or .parquet.
+"""Columns of findings as a file, together with the original ids: .npz, .csv or .parquet.
 
 ``csaw sample --columns`` reads the .npz.
 """

@@ -1,4 +1,4 @@
-"""Hop plot: the number of pairs of vertices within so many edges of each other, and their distances."""
+"""Hop plot: the number of vertex pairs within each distance, and their distances."""
 
 from collections.abc import Callable
 from typing import ClassVar

@@ -1,6 +1,4 @@
-"""A graph in pieces: each partition has arrays of its own, on this GPU, on another one or in host memory; see
-graph.cuh.
-"""
+"""A graph in pieces: each partition has separate arrays, on this or another GPU or in host memory; see graph.cuh."""
 
 from functools import cached_property
 

@@ -1,4 +1,4 @@
-"""The bytes of an input, decompressed as its first bytes say, in blocks that end at line ends."""
+"""The bytes of an input, decompressed according to its first bytes, in blocks that end at line ends."""
 
 import bz2
 import gzip

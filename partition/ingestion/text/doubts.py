@@ -1,4 +1,4 @@
-"""Rows that may be something else than edges: refused where no reading is likely, otherwise warned of."""
+"""Rows that may not be edges: an error if no reading is likely, otherwise a warning."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Texts that are no rows of edges, known by how they begin; each is refused with the way to read it."""
+"""Texts that are not rows of edges, recognized by how they begin; each is an error that explains how to read it."""
 
 import re
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Rounds of a measure of the user's own, with its hooks compiled in.
+"""Rounds of a custom measure, with its hooks compiled in.
 
 A round is by definition: each vertex v combines what ``edge`` gives for the entries that lead to it, and gets what
 ``vertex`` makes of its value and that. All of them see the values before the round. Where nothing comes, ``combined``

@@ -1,4 +1,4 @@
-"""Rounds of a measure of the user's own that keeps the best of all that came, which is the same in any order.
+"""Rounds of a custom measure that keeps the best of all values that arrive, which is the same in any order.
 
 push_rows   a round over the rows of vertices that changed, by threads that meet at their ends
 pull_best   the same over rows of the other direction, where nothing better than ``bound`` can come: a row is left
