@@ -7,7 +7,7 @@ from typing import TypeVar
 from csaw.partition.errors import StoreError
 
 Opened = TypeVar("Opened")
-PLACE = "pickling a store saves only its path, which must exist in the process that unpickles it"
+PLACE = "a pickled store is only its path, which must exist where it is unpickled"
 
 
 def opened_again(path: str, wanted: str, opens: Callable[[Path], Opened], identity: Callable[[Opened], str]) -> Opened:
