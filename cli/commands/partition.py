@@ -165,8 +165,8 @@ GROUPS = {
     type=click.Choice(["range", "random", "biased-random", "metis", "lp", "degree"]),
     default="range",
     help="How to assign vertices to partitions: by ranges of their ids (range), at random (random), at random "
-    "near neighbors (biased-random), with few edges between partitions by METIS (metis; pip install "
-    "pymetis) or label propagation (lp), or by degree (degree), which makes triangles, components, "
+    "near neighbors (biased-random), with few edges between partitions by METIS (metis; "
+    "pip install pymetis) or label propagation (lp), or by degree (degree), which makes triangles, components, "
     "searches and PageRank of csaw evaluate faster on a GPU. All except range need memory for the whole "
     "graph once.",
 )
