@@ -215,7 +215,7 @@ def test_a_class_in_no_file_is_refused(monkeypatch, cluster, graph):
     monkeypatch.setattr(Unfit, "__module__", "__main__")
     for one in (Here, Here(), Unfit):
         with pytest.raises(
-            errors.OptionError, match=r"in no file; write it to a separate file .* measures='FILE.py:(Here|Unfit)'"
+            errors.OptionError, match=r"in no file; write it to a separate file.* measures='FILE.py:(Here|Unfit)'"
         ):
             evaluate_on_cluster(graph, cluster=address(cluster), measures=one)
 
