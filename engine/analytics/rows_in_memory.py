@@ -252,7 +252,7 @@ class RowsInMemory(ABC):
         if self.residency is Residency.RESIDENT and not self._fits:
             whole = self.edges * self.edge_bytes + self.kept_bytes
             needs = f"{whole:,} bytes are needed for all rows and for {kept}"
-            raise self.refusal(whole, needs, ", or run without --residency")
+            raise self.refusal(whole, needs, ", or leave out --residency")
         if self.memory < self.least_bytes:
             rows = f"two rows of {max(self.store.max_degree, 1):,} neighbors"
             raise self.refusal(self.least_bytes, f"{self.least_bytes:,} bytes are needed for {kept} and for {rows}")

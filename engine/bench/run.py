@@ -83,7 +83,7 @@ def run(context: Context, wanted: list[str], command: str = "") -> Iterator[Row]
     if not found and context.only:
         raise OptionError(
             f"--only {context.only}: no task of {', '.join(wanted)} with that text in its name runs on these "
-            "graphs; run without --only to see the names"
+            "graphs; leave out --only to see the names"
         )
     if not found:
         raise OptionError(

@@ -181,7 +181,7 @@ def incoming_with_weights(network: HostNetwork) -> HostNetwork:
     """
     needed = both_directions_bytes(network)
     if network.residency is Residency.DISK or needed > network.memory:
-        way = "run without --residency disk" if network.residency is Residency.DISK else network.advice(needed)
+        way = "leave out --residency disk" if network.residency is Residency.DISK else network.advice(needed)
         raise BudgetError(
             f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, needs all rows "
             f"of a directed graph in memory, in both directions: {needed:,} bytes, but only {network.memory:,} "
