@@ -122,9 +122,9 @@ def _require_least(network: DeviceNetwork, back: DeviceNetwork) -> None:
         if not (own := _own_bytes(network)) or back.store is network.store:
             raise
         raise BudgetError(
-            f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, also "
-            f"needs the rows of a directed graph with reversed edges, for which only {back.memory:,} bytes are allowed; "
-            f"pass --residency streamed, or {network.advice(own + back.least_bytes)}"
+            f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, also needs the rows "
+            f"of a directed graph with reversed edges, for which only {back.memory:,} bytes are allowed; pass "
+            f"--residency streamed, or {network.advice(own + back.least_bytes)}"
         ) from error
 
 
