@@ -2,8 +2,8 @@
 
 An algorithm is a class with options and up to four hooks, written in the subset of Python that Numba compiles:
 
-    edge_bias(self, e)    unnormalised chance of an edge; 0 means never       (default ``e.weight``)
-    vertex_bias(self, v)  unnormalised chance that a waiting vertex expands   (default: its degree): of the pool of a
+    edge_bias(self, e)    unnormalized chance of an edge; 0 means never       (default ``e.weight``)
+    vertex_bias(self, v)  unnormalized chance that a waiting vertex expands   (default: its degree): of the pool of a
                           traversal with ``pool_size``, or of the walkers of one with ``clocks``
     update(self, e)       vertex that follows a selected edge, or -1 for none (default ``e.dst``): where a walk goes on,
                           or what enters the frontier of a traversal
@@ -345,7 +345,7 @@ class Traversal(Algorithm):
     time_strategy: str | None = None  # of edges before a time, which bases.py declares; None: times do not count
 
     def vertex_bias(self, v: VertexView) -> float:
-        """Unnormalised chance of a vertex of the pool to be selected, or of a walker with a clock to move; 0: never."""
+        """Unnormalized chance of a vertex of the pool to be selected, or of a walker with a clock to move; 0: never."""
         return v.degree
 
     def update(self, e: EdgeView) -> int:

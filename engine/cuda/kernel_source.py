@@ -49,7 +49,7 @@ COUNT_BUSY = {"walk.cu", "select.cu", "neighbors_in_time.cu"}
 
 @dataclass(frozen=True)
 class Unit:
-    """Some .cu files specialised for one algorithm, or for one measure of the user's own.
+    """Some .cu files specialized for one algorithm, or for one measure of the user's own.
 
     ``signatures``: of the hooks that the files call, by name. ``launched``: the kernels among those of the files that
     are wanted; None: all.

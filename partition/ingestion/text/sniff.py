@@ -230,7 +230,7 @@ def sniff(
     lines, comment = head.rows(options.skip_lines)
     shape.empty = not lines
     shape.only = lines[0].text.strip() if head.ended and len(lines) == 1 else None
-    if asked == METIS or (asked == "auto" and lines and metis.recognised(head, lines)):
+    if asked == METIS or (asked == "auto" and lines and metis.recognized(head, lines)):
         _of_metis(name, lines, shape, options)
     elif lines and (asked == ADJACENCY or asked == "auto") and adjacency_of(head, lines, shape, options):
         if asked == "auto":
