@@ -58,26 +58,27 @@ class Measure(measure.Measure):
     undirected graph."""
 
     kind: ClassVar[str] = "value"
-    """How the numbers of a sample are compared: by their distribution over visits (value), by the vertices that rank
-    first (rank), or not at all (label)."""
+    """How to compare the numbers of a sample: by their distribution over visits (value), by the top-ranked vertices
+    (rank), or not at all (label).
+    """
 
     rounds: int | None = None
-    """How many rounds there are at most; None: until no value changes."""
+    """The largest number of rounds; None: until no value changes."""
 
     limit: int = 100_000
-    """Rounds after which values that still change are an error, without ``rounds``."""
+    """Without ``rounds``: the number of rounds after which values that still change are an error."""
 
     tolerance: float | None = None
-    """It ends, too, once a round changes values by at most this, in a sum over all vertices."""
+    """The measure also ends when a round changes values by at most this, summed over all vertices."""
 
     # Hooks are compiled; the bodies here say what they do where a class does not have them.
 
     def start(self, v):  # type: ignore[no-untyped-def]
-        """Return the value that a vertex begins with: its type is that of all values. Reads ``v.id``, ``v.degree``."""
+        """Return the initial value of a vertex; its type is the type of all values. Reads ``v.id``, ``v.degree``."""
         return v.id
 
     def edge(self, e):  # type: ignore[no-untyped-def]
-        """Return what goes along an edge; by default the value of its source.
+        """Return the value that goes along an edge; by default the value of its source.
 
         Reads ``e.value``, ``e.src``, ``e.dst``, ``e.weight``, ``e.src_degree``, ``e.dst_degree``, ``e.dst_value`` and
         ``e.total``.
@@ -85,15 +86,15 @@ class Measure(measure.Measure):
         return e.value
 
     def vertex(self, v):  # type: ignore[no-untyped-def]
-        """Return the value of a vertex after a round; by default, its value combined with what has come.
+        """Return the value of a vertex after a round; by default, its value combined with the values that arrived.
 
         Reads ``v.id``, ``v.degree``, ``v.value``, ``v.combined`` and ``v.total``.
         """
         return v.value
 
     def total(self, v):  # type: ignore[no-untyped-def]
-        """Return what a vertex adds to ``v.total`` and ``e.total`` of the round. Reads ``v.id``, ``v.degree``,
-        ``v.value``.
+        """Return the amount that a vertex adds to ``v.total`` and ``e.total`` of the round. Reads ``v.id``,
+        ``v.degree``, ``v.value``.
         """
         return 0.0
 
@@ -109,7 +110,7 @@ class Measure(measure.Measure):
 
     @classmethod
     def has(cls, hook: str) -> bool:
-        """Whether the class has a hook of its own."""
+        """Whether the class overrides a hook."""
         return getattr(cls, hook) is not getattr(Measure, hook)
 
     def hooks(self, *, real: bool) -> dict[str, Hook]:
@@ -129,9 +130,9 @@ class Measure(measure.Measure):
 
     @property
     def keeps_best(self) -> bool:
-        """Whether a value is the best of all that has come to its vertex in any round.
+        """Whether a value is the best of all values that arrived at its vertex in any round.
 
-        Then a value that does not change need not be passed along again, and the order makes no difference.
+        If so, a value that does not change need not be passed along again, and the order makes no difference.
         """
         best = self.combine != "sum" and not self.has("vertex") and self.tolerance is None
         return best and not EARLIER & self._reads.get("edge", frozenset())
@@ -143,7 +144,7 @@ class Measure(measure.Measure):
 
     @property
     def sends_by_value(self) -> bool:
-        """Whether nothing but its value decides what a vertex passes along."""
+        """Whether only its value decides what a vertex passes along."""
         return self._reads.get("edge", frozenset()) <= OF_VALUE
 
     def parameters_of(self, store: GraphStore, graph: Network) -> tuple[float, ...]:
