@@ -35,17 +35,15 @@ def check(cluster: str | None, shard: str | None, *, virtual: bool, overwrite: b
         return
     given = "--cluster" if cluster is not None else "--shard"
     if cluster is not None and shard is not None:
-        raise click.UsageError("--cluster hands out the groups itself; give it without --shard")
+        raise click.UsageError("--cluster distributes the groups itself; leave out --shard")
     if virtual:
-        raise click.UsageError(f"--virtual stores a request, and nothing is drawn; give it without {given}")
+        raise click.UsageError(f"--virtual stores only a request and draws nothing; leave out {given}")
     if shard is not None and overwrite:
         raise click.UsageError(
-            "--overwrite would remove what other shards have drawn; remove the old sample, or give another OUT"
+            "--overwrite would remove what other shards have drawn; remove the old sample, or choose another OUT"
         )
     if shard is not None and dry_run:
-        raise click.UsageError(
-            "--dry-run: each shard has the plan of the whole run on its machine; give it without --shard"
-        )
+        raise click.UsageError("--dry-run: every shard has the plan of the whole run; leave out --shard")
     if cluster is not None:
         from csaw.engine.cluster.clusters import Cluster, begin
 
@@ -106,7 +104,7 @@ def _few(groups: int, size: int, shards: int) -> str:
     """Say why some shards have nothing to draw."""
     held = f"{counted(groups, 'group')} of {counted(size, 'instance')} or fewer"
     return (
-        f"csaw: the sample has {held}, and a group is drawn by one shard alone: {shards - groups:,} of {shards:,} "
+        f"csaw: the sample has {held}, and only one shard draws a group: {shards - groups:,} of {shards:,} "
         "shards have nothing to draw"
     )
 

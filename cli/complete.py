@@ -1,4 +1,4 @@
-"""Completion in a shell, beside options and files: names of algorithms, datasets, measures and suites.
+"""Shell completion of names of algorithms, datasets, measures and suites, in addition to options and files.
 
 None of them imports a compiler.
 """

@@ -41,7 +41,7 @@ class CurrentStderr(logging.StreamHandler[TextIO]):
 
 def quiet(command: Command) -> Command:
     """Give a command the option ``--quiet``, for :func:`is_quiet`, and ``--profile``."""
-    said = "Print only errors, and the output that other options ask for."
+    said = "Print only errors, and requested output such as --json."
     add = click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_set, help=said)
     return add(_profile(command))
 
@@ -89,7 +89,7 @@ def _set(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     if not wanted:
         return
     if ctx.meta.setdefault("csaw.tone", param.name) != param.name:
-        raise click.UsageError("--verbose and --quiet exclude each other; give one of them")
+        raise click.UsageError("--verbose and --quiet exclude each other; give only one of them")
     if param.name == QUIET:
         logging.getLogger().setLevel(logging.ERROR)
 

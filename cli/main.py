@@ -20,10 +20,9 @@ from csaw.partition.base.version import VERSION
 from csaw.partition.errors import CsawError
 
 COMMANDS = Path(__file__).with_name("commands")
-GONE = "the current folder has been removed; change to one that is there, and run the command again"
+GONE = "the current folder has been removed; change to another folder and run the command again"
 OUT_OF_MEMORY = (
-    "out of memory; give csaw a budget below what is free with --memory, or raise the limit of ulimit -v to 2 GiB more "
-    "than that"
+    "out of memory; set --memory below the free memory, or raise the limit of ulimit -v to 2 GiB more than that"
 )
 LACKS_MEMORY = ("can't start new thread", "failed to map segment", "annot allocate memory")
 """What Python and the system say of threads and libraries for which there is no memory."""
@@ -60,14 +59,14 @@ class Lazy(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; the error about one that there is not names the one that may be meant."""
+        """Find the command; an error about an unknown name suggests a similar one."""
         name = args[0]
         if not name.startswith("-") and self.get_command(ctx, name) is None:
             raise click.UsageError(f"No such command {name!r}{meant(name, self.list_commands(ctx))}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands by what they are for, each with its first sentence."""
+        """List the commands by purpose, each with the first sentence of its help."""
         for purpose, names in PURPOSES.items():
             with formatter.section(purpose):
                 found = ((name, self.get_command(ctx, name)) for name in names)
@@ -82,7 +81,7 @@ class Lazy(click.Group):
     is_eager=True,
     expose_value=False,
     callback=lambda ctx, _, wanted: _manual(ctx) if wanted else None,
-    help="Print the manual page, which man -l - shows, and exit.",
+    help="Print the manual page for man -l - and exit.",
 )
 def cli() -> None:
     """Exact, reproducible, durable samples of huge graphs.
@@ -132,7 +131,7 @@ def main() -> None:
         _drop_output()
         sys.exit(1)
     except RecursionError:
-        _fail("what was read is nested more deeply than csaw writes anything; do not use that store or file", 1)
+        _fail("the input is nested more deeply than anything that csaw writes; do not use that store or file", 1)
     except MemoryError:
         _fail(OUT_OF_MEMORY, 1)
     except (RuntimeError, ImportError, SystemError) as error:
@@ -147,7 +146,7 @@ def main() -> None:
 
 
 def _no_such_option(error: click.NoSuchOption) -> click.UsageError:
-    """The error with the option of csaw that is meant, in place of those whose spelling click finds alike."""
+    """The error with the csaw option that is probably meant, instead of click's suggestions by spelling."""
     params = error.ctx.command.get_params(error.ctx) if error.ctx is not None else []
     question = meant(error.option_name, [flag for param in params for flag in param.opts])
     return click.UsageError(f"No such option {error.option_name!r}{question or '.'}", error.ctx)
@@ -162,9 +161,9 @@ def _is_folder_gone() -> bool:
 
 
 def _drop_output() -> None:
-    """Let what could not be printed go nowhere.
+    """Discard what could not be printed.
 
-    Otherwise Python tries to print it again at its end, and ends with a status of its own.
+    Otherwise Python tries to print it again at exit, and exits with its own status.
     """
     try:
         sys.stdout.flush()
@@ -184,7 +183,7 @@ def _where_room_is_needed(error: OSError) -> str:
 def _leave(message: str) -> None:
     """End with status 130.
 
-    Threads that are still at work are not waited for: a hook of the user's own may never end.
+    Does not wait for threads that are still working: a custom hook may never end.
     """
     others = [t for t in threading.enumerate() if t is not threading.main_thread()]
     at_work = [t for t in others if not t.daemon or t.name == NAME]

@@ -11,7 +11,7 @@ from csaw.partition.base.version import VERSION
 
 STATUSES = {
     "0": "Done.",
-    "1": "An error, which is said in one line on standard error.",
+    "1": "An error, printed as one line on standard error.",
     "2": "A command line that cannot be understood.",
     "3": "csaw verify: a check failed, or nothing of the law was tested.",
     "4": "csaw bench: something is slower than --baseline.",

@@ -86,7 +86,7 @@ class SampleCommand(GroupedCommand):
         else:
             _write(formatter, inspect.cleandoc(chosen.__doc__ or "").partition("\n\n")[0])
             with formatter.section(ALGORITHM.format(name)):
-                formatter.write_dl(self.groups(ctx).get(ALGORITHM.format(name), [("none", "It has none of its own.")]))
+                formatter.write_dl(self.groups(ctx).get(ALGORITHM.format(name), [("none", "It has no options.")]))
         _write(formatter, rest)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

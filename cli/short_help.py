@@ -1,4 +1,4 @@
-"""``-h``: what a command does, an example, and the options that are used most, on one screen; ``--help`` has all."""
+"""``-h``: the purpose of a command, an example, and the most used options, on one screen; ``--help`` has all."""
 
 import inspect
 
@@ -40,7 +40,7 @@ def _show(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 
 def _short(ctx: click.Context, most: tuple[str, ...]) -> str:
-    """The first sentence of a help, its first examples, and the options that are used most."""
+    """The first sentence of a help, its first examples, and the most used options."""
     formatter = ctx.make_formatter()
     text, _, example = inspect.cleandoc(ctx.command.help or "").partition("\b\nExample:\n")
     ctx.command.format_usage(ctx, formatter)
@@ -51,7 +51,7 @@ def _short(ctx: click.Context, most: tuple[str, ...]) -> str:
 
         with formatter.section(ALGORITHMS):
             formatter.write_text(", ".join(registry.names()))
-    with formatter.section("Options that are used most"):
+    with formatter.section("Most used options"):
         formatter.write_dl([record for name in most if (record := _record(ctx, name))])
     own = "; csaw sample --algo NAME --help: those of an algorithm" if ctx.info_name == "sample" else ""
     formatter.write(f"\n{ctx.command_path} --help: all options{own}\n")

@@ -14,8 +14,8 @@ LONGEST_PATH = 4095  # bytes, of Linux
 def algo_file(command: Command) -> Command:
     """Give a command that reads samples ``--algo FILE.py:CLASS``."""
     said = (
-        "File and class of the algorithm that drew the sample, where csaw does not ship it: no code runs because a "
-        "store names it."
+        "File and class of the algorithm that drew the sample, if it does not come with csaw, which never "
+        "runs a file because a store names it."
     )
     return click.option("--algo", metavar="FILE.py:CLASS", help=said)(command)
 
@@ -23,8 +23,8 @@ def algo_file(command: Command) -> Command:
 def directed(command: Command) -> Command:
     """Give a command that takes a file of edges ``--directed/--undirected``."""
     said = (
-        "Of a file of edges or a dataset, whether a row is an edge in one direction or in both [default: as the file's "
-        "header or the dataset says, otherwise directed]."
+        "Whether a row of a file or dataset is an edge in one direction or in both [default: from the header "
+        "or the dataset, otherwise directed]."
     )
     return click.option("--directed/--undirected", default=None, help=said)(command)
 

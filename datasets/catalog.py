@@ -75,7 +75,7 @@ class ByHand:
         """The way to get the graph, for errors."""
         return (
             f"csaw does not fetch {self.name}; {self.page} has it in another form, and docs/guides/graphs.md "
-            f"says how to make {self.name}.zarr of it"
+            f"explains how to make {self.name}.zarr of it"
         )
 
 

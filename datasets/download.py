@@ -111,7 +111,9 @@ class Part:
     def _own(self, new: bool) -> None:
         found = os.fstat(self.file)
         if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1 or not (new or found.st_uid == os.geteuid()):
-            raise StoreError(f"{self.path}: expected a regular file that belongs to you and has one name; remove it")
+            raise StoreError(
+                f"{self.path}: expected a regular file that belongs to you and has no hard links; remove it"
+            )
         try:
             lock(self.file)  # without locks, the check of the whole file finds what two processes would mix
         except BlockingIOError as error:
@@ -196,7 +198,7 @@ def download(entry: Entry, target: Path, progress: Progress | None = None) -> st
             part.discard()
             raise StoreError(f"{error}; nothing of it was kept. Fetch it again; {ELSEWHERE}") from error
         except KeyboardInterrupt as error:
-            kept = f"{part.size:,} bytes are kept; the same command goes on from there" if part.can_go_on else ""
+            kept = f"{part.size:,} bytes are kept; the same command continues from there" if part.can_go_on else ""
             raise KeyboardInterrupt(kept) from error
     return said
 
@@ -247,7 +249,7 @@ def _total(answer: http.client.HTTPResponse, part: Part, url: str) -> int:
     length = answer.headers.get("Content-Length", "0").strip()
     if not re.fullmatch("[0-9]{1,18}", length):
         raise StoreError(
-            f"{url}: expected a number as Content-Length, the server says {shown(repr(length))}; fetch it again later"
+            f"{url}: expected a number as Content-Length, the server sent {shown(repr(length))}; fetch it again later"
         )
     if answer.status == 200:
         part.begin(_version(answer))
@@ -261,10 +263,10 @@ def _total(answer: http.client.HTTPResponse, part: Part, url: str) -> int:
     if not fits or int(fits[1]) != part.size:
         wanted = f"bytes {part.size}-"
         part.begin("")
-        raise OSError(f"the server sent {shown(span)} when asked for {wanted}; beginning anew")
+        raise OSError(f"the server sent {shown(span)} when asked for {wanted}; starting over")
     if (version := _version(answer)) and version != part.tag:
         part.begin("")
-        raise OSError("the server sent a part of another version of the file; beginning anew")
+        raise OSError("the server sent a part of another version of the file; starting over")
     return int(fits[2]) + 1 if fits[3] == "*" else int(fits[3])
 
 
@@ -281,7 +283,7 @@ def _receive(answer: http.client.HTTPResponse, part: Part, total: int, entry: En
             progress(part.size, total)
     if total and part.size > total:
         part.begin("")
-        raise OSError(f"the server sent more than the {total:,} bytes that it announced; beginning anew")
+        raise OSError(f"the server sent more than the {total:,} bytes that it announced; starting over")
     if part.size < total:
         raise OSError(f"the connection ended after {part.size:,} of {total:,} bytes")
 
@@ -339,7 +341,7 @@ def _explained(url: str, part: Part, error: Exception) -> str:
     if isinstance(error, OSError) and error.errno in LOCAL:
         return f"{part.path}: {error.strerror}"
     kept = (
-        "The part that was fetched is kept; run the command again to go on"
+        "The part that was fetched is kept; run the command again to continue"
         if part.can_go_on
         else "Run the command again later"
     )

@@ -259,9 +259,8 @@ def _check_room(rows: RmatRows | KarateRows, folder: Path, row_bytes: int) -> No
         have = shutil.disk_usage(folder).free + os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         if need > have:
             raise BudgetError(
-                f"{rows.rmat}: {rows.rmat.draws:,} edges need at least {need:,} bytes while they are made; "
-                "memory and the disk of "
-                f"{folder} have {have:,}; take a smaller scale or edge_factor"
+                f"{rows.rmat}: {rows.rmat.draws:,} edges need at least {need:,} bytes while they are made, but "
+                f"memory and the disk of {folder} have only {have:,}; choose a smaller scale or edge_factor"
             )
 
 

@@ -87,8 +87,8 @@ def of_store(graph: object, directed: bool) -> OptionError:
     """The error for a graph store, whose directions are asked for too late."""
     flag = "--directed" if directed else "--undirected"
     return OptionError(
-        f"{flag}: {shown(str(graph))} is a graph store, and says itself whether its edges have a direction; make it "
-        f"again from its file, csaw partition FILE OUT {flag}, or give the file in place of the store"
+        f"{flag}: {shown(str(graph))} is a graph store, whose direction is fixed; make it again with csaw "
+        f"partition FILE OUT {flag}, or give the file instead of the store"
     )
 
 
@@ -119,12 +119,13 @@ def refuse_name(argument: str) -> None:
         return
     if _is_made(argument):
         raise StoreError(
-            f"{shown(argument)} is no file, but a graph that csaw makes: csaw datasets generate "
+            f"{shown(argument)} is a built-in graph, not a file; make a store of it with csaw datasets generate "
             f"{shown(argument)} graph.zarr"
         )
     if entry := find(argument):
         raise StoreError(
-            f"there is no file {shown(argument)}; csaw datasets fetch {entry.name} downloads the dataset of that name"
+            f"there is no file {shown(argument)}; download the dataset of that name with csaw datasets fetch "
+            f"{entry.name}"
         )
     if other := by_hand(argument):
         raise StoreError(other.advice)
@@ -164,7 +165,8 @@ def _status(graph: str) -> os.stat_result | None:
         raise StoreError("GRAPH is empty; expected a graph store, an edge list, or a name (see csaw datasets list)")
     if graph == "-":
         raise StoreError(
-            "- is standard input, which can be read once; csaw partition - graph.zarr makes a graph store from it"
+            "- is standard input, which can be read only once; make a graph store from it with csaw partition - "
+            "graph.zarr"
         )
     try:
         found = os.stat(graph)

@@ -1,4 +1,4 @@
-"""The names that declare algorithms, shipped ones and your own: ``from csaw.engine.algorithm import Walk, option``."""
+"""The names that declare algorithms, built-in and custom: ``from csaw.engine.algorithm import Walk, option``."""
 
 from csaw.engine.api.algorithm import (
     DEPTH_HELP,

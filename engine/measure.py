@@ -1,4 +1,4 @@
-"""The names that declare measures of one's own: ``from csaw.engine.measure import Measure, option``."""
+"""The names that declare custom measures: ``from csaw.engine.measure import Measure, option``."""
 
 from csaw.engine.analytics.own_measure import Measure, vertex_option
 from csaw.engine.api.option import Option, option

@@ -1,4 +1,4 @@
-"""Exact, reproducible samples of huge graphs: what the commands of csaw do, as functions that take the same names and
+"""Exact, reproducible samples of huge graphs. Functions do what the commands of csaw do, with the same names and
 values.
 
     import csaw
@@ -10,8 +10,8 @@ values.
     csaw.list_triangles("web.zarr", "triangles.parquet")
     print(csaw.verify(stored).ok, csaw.info("web.zarr")["vertices"])
 
-Each algorithm is a function, and csaw.sample draws any. A graph is a store's path, a file of edges, a dataset's name,
-or an object of another library: :func:`csaw.graph` has the list.
+Each algorithm is a function, and csaw.sample draws any of them. A graph is the path of a store, a file of edges, the
+name of a dataset, or an object of another library: :func:`csaw.graph` lists them.
 """
 
 from importlib import import_module

@@ -21,7 +21,7 @@ Args:
     graph: a path, a name or an object, as :func:`csaw.graph` takes it.
     out: path of the sample store to write; None keeps the samples in memory.
 {options}
-    **options: all others of :func:`csaw.sample`, such as ``sources``, ``seed``, ``device`` and ``memory``.
+    **options: all other options of :func:`csaw.sample`, such as ``sources``, ``seed``, ``device`` and ``memory``.
 """
 
 

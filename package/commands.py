@@ -1,4 +1,4 @@
-"""The functions that stand for commands: a graph given in any way, options as on the command line, and progress."""
+"""The functions for commands: a graph in any form, options as on the command line, and progress."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -60,26 +60,26 @@ def graph(
     edge_columns: "Mapping[str, ArrayLike] | Sequence[str] | None" = None,
     **how: Unpack[GraphOptions],
 ) -> GraphStore:
-    """Open the graph that ``data`` is: what :func:`sample` and the others make of their first argument.
+    """Open ``data`` as a graph, as :func:`sample` and other functions do with their first argument.
 
         csaw.graph("web.zarr"), csaw.graph("edges.txt.gz"), csaw.graph("karate"), csaw.graph("rmat:scale=12")
         csaw.graph(networkx.karate_club_graph()), csaw.graph(pandas_table), csaw.graph(data.edge_index, directed=True)
         csaw.graph(indptr=indptr, indices=indices, weights=None)
 
-    ``csaw.partition`` writes a graph to disk. The same edges give the same fingerprint as ``csaw partition`` gives
-    them, so that samples have the same bytes. Ids of vertices are integers of 64 bits or strings. Samples have integers
-    as they are, and numbers for strings, which :meth:`Samples.names` gives.
+    ``csaw.partition`` writes a graph to disk. The same edges have the same fingerprint as with ``csaw partition``, so
+    samples have the same bytes. Vertex ids are 64-bit integers or strings. Samples keep integer ids; string ids become
+    numbers, which :meth:`Samples.names` translates back.
 
-    Objects in memory that are graphs:
+    These objects in memory are graphs:
 
-    - networkx, igraph: a graph. Vertices without edges are kept, and weights are the edges' attribute ``weight``, 1
-      where an edge has none.
-    - scipy.sparse: a matrix [V, V]. Entry (i, j) is an edge from i to j. Its values are weights, unless they are truths
-      or all 1. Entries of one place are their sum, as SciPy has it, unless ``duplicates`` or times are given.
-    - PyTorch Geometric: an ``edge_index``, a tensor [2, edges], or a Data object, with ``edge_weight`` as weights. The
-      edges go as ``edge_index`` says. Or a TemporalData, whose times ``t`` are those of the edges.
-    - pandas, polars, Arrow: a table with two or three columns, or more whose names say which are the ends, by the rules
-      of ``csaw partition``.
+    - networkx, igraph: a graph. Vertices without edges are kept. Weights are the edge attribute ``weight``, or 1 if an
+      edge has none.
+    - scipy.sparse: a matrix [V, V]. Entry (i, j) is an edge from i to j. Its values are weights, unless they are bools
+      or all 1. Several entries at one position are added, as in SciPy, unless ``duplicates`` or times are given.
+    - PyTorch Geometric: an ``edge_index``, a tensor [2, edges], or a Data object, with ``edge_weight`` as weights.
+      Edges have the direction of ``edge_index``. Or a TemporalData, whose ``t`` are the times of the edges.
+    - pandas, polars, Arrow: a table with two or three columns, or with more columns if their names identify the ends,
+      by the rules of ``csaw partition``.
     - NumPy: an array of edges [edges, 2], or [edges, 3] with weights.
     - Python: a list of ``(source, target)`` or ``(source, target, weight)``; a tuple of columns, ``(sources,
       targets)``; or a dict of neighbors, ``{0: [1, 2], 1: [2]}`` or ``{0: {1: weight, 2: weight}}``.
@@ -87,37 +87,37 @@ def graph(
     Args:
         data: path of a graph store or of a file of edges; the name of a dataset, or a specification such as
             ``rmat:scale=12``; or an object in memory, as above.
-        indptr: offsets of CSR rows in place of ``data``, [V + 1]; kept, not copied, where rows are sorted and the
-            element types fit.
-        indices: neighbors in CSR rows, [E]; kept in the same case.
+        indptr: offsets of CSR rows, [V + 1], instead of ``data``; not copied if rows are sorted and the element types
+            fit.
+        indices: neighbors in CSR rows, [E]; not copied in the same case.
         weights: ``auto``, as above; ``none`` or None; the name of an edge attribute or of a column; or an array [edges]
             in the order of the object's edges.
-        edge_columns: further numbers of the edges, which hooks read as ``e.NAME``: arrays [edges] in the order of the
-            object's edges, by name, such as ``{"time": times}``, or by ``NAME:DTYPE:UNITS``; or a list of such names,
-            of a table's columns or of attributes of the edges, with ``=COLUMN`` behind one that is called otherwise
-            there. Both directions of an undirected edge have its numbers, and an edge that stands for repeated ones has
-            those of the first.
-        **how: ``directed`` (by default as the object, the file's header or the dataset says, otherwise True; False
-            stores each edge in both directions; a graph store has it already), and of objects alone ``duplicates``
-            ("first", "sum", with which edges without weights count 1 each, "keep" or "error"; by default multigraphs,
-            igraph, CSR arrays and an ``edge_index`` keep repeated edges, of others the first counts), ``self_loops``
-            ("keep" or "drop"), ``reverse`` (False), as of ``csaw partition``; ``time``, times of the edges, which
-            ``temporal`` walks follow: an array [edges] of integers or of dates, or the name of a table's column or of
-            an attribute of the edges (default: those of a TemporalData, otherwise none), with which repeated edges are
-            kept; ``vertex_ids``, original ids [V] where vertices are numbers; and ``source_column`` and
-            ``target_column`` of a table, names or numbers from 1.
+        edge_columns: further numbers of the edges, which hooks read as ``e.NAME``. Either a mapping from names, or
+            ``NAME:DTYPE:UNITS``, to arrays [edges] in the order of the object's edges, such as ``{"time": times}``; or
+            a list of names of table columns or edge attributes, with ``=COLUMN`` appended if the name differs there.
+            Both directions of an undirected edge get its numbers; an edge that replaces repeated ones gets those of the
+            first.
+        **how: ``directed`` (default: from the object, the file's header or the dataset, otherwise True; False stores
+            each edge in both directions; not for a graph store). Only for objects: ``duplicates`` ("first"; "sum",
+            which counts edges without weights as 1; "keep"; or "error"; by default multigraphs, igraph, CSR arrays and
+            an ``edge_index`` keep repeated edges, other objects keep the first), ``self_loops`` ("keep" or "drop") and
+            ``reverse`` (False), as for ``csaw partition``; ``time``, times of the edges, which ``temporal`` walks
+            follow: an array [edges] of integers or dates, or the name of a table column or edge attribute (default: the
+            times of a TemporalData, otherwise none); with times, repeated edges are kept; ``vertex_ids``, original ids
+            [V] if vertices are numbers; and ``source_column`` and ``target_column`` of a table, as names or numbers
+            from 1.
 
     Returns:
         An open GraphStore.
 
     Raises:
-        OptionError: an option is unknown or impossible, or ``data`` is no graph.
+        OptionError: an option is unknown or impossible, or ``data`` is not a graph.
         FormatError: the edges are malformed.
         StoreError: a store is missing or damaged, or weights are negative or not finite.
     """
     if indptr is not None or indices is not None:
         if data is not None or indptr is None or indices is None:
-            raise OptionError("graph: expected indptr and indices together, or data, and not both")
+            raise OptionError("graph: expected either data, or indptr and indices together")
         if isinstance(weights, str) and weights not in ("auto", "none"):
             raise OptionError(f"weights: CSR arrays: expected an array [E] or none, found {quoted(weights)}")
         held = None if isinstance(weights, str) else weights
@@ -132,7 +132,7 @@ def graph(
         if how or edge_columns or not (isinstance(weights, str) and weights == "auto"):
             name = next(iter(how), "edge_columns" if edge_columns else "weights")
             takes = "takes time_column" if name == "time" else "takes it"
-            raise OptionError(f"{name}: expected for graphs in memory alone; csaw.partition(file, out, ...) {takes}")
+            raise OptionError(f"{name}: only for graphs in memory; csaw.partition(file, out, ...) {takes}")
         return opened(data, directed)
     from csaw.partition.ingestion.given_graph import graph_in_memory
 
@@ -172,35 +172,35 @@ def sample(
         graph: a path, a name or an object, as :func:`csaw.graph` takes it.
         out: path of the sample store to write; None keeps the samples in memory. Both have the same bytes.
         algo: the name of an algorithm (:func:`csaw.algorithms` lists them), ``FILE.py:CLASS``, or a class or an
-            instance, shipped or of your own, from a file or a cell of a notebook. The source of a class of your own is
-            kept with the sample. Options of an instance hold unless ``options`` say otherwise.
-        directed: of a file of edges, a dataset or an object, whether an edge has one direction; False reads each in
-            both. None: as its header, the dataset or the object says, otherwise True.
-        virtual: store the request alone; the sample is drawn whenever ``out`` is read, and has the same bytes.
-        resume: finish the sample that an interrupted run of the same request has left at ``out``.
+            instance, built-in or custom, from a file or a notebook cell. The source of a custom class is stored with
+            the sample. ``options`` override the options of an instance.
+        directed: whether an edge of a file, a dataset or an object has one direction; False reads each in both. None:
+            from the header, the dataset or the object, otherwise True.
+        virtual: store only the request; the sample is drawn whenever ``out`` is read, and has the same bytes.
+        resume: finish the sample that an interrupted run of the same request left at ``out``.
         overwrite: replace the sample store at ``out``.
         progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with the
-            finished instances and their number. By default there is a bar in Jupyter and nothing elsewhere.
+            number of finished instances and the total. By default there is a bar in Jupyter and nothing elsewhere.
         **options: options of the algorithm, such as ``p=0.5``, and of any run, below; with the values of the command
             line or of Python, such as "25,10" or (25, 10).
 
     Returns:
-        The samples, open. ``len()`` is the number of instances, a loop has them one by one, and ``samples[10:20]`` is a
-        part.
+        The open samples. ``len()`` is the number of instances, a loop yields them one by one, and ``samples[10:20]`` is
+        a part.
 
     Raises:
-        OptionError: an option is unknown or out of range, or a class or function cannot be kept with the sample.
+        OptionError: an option is unknown or out of range, or a class or function cannot be stored with the sample.
         UnknownNameError: there is no algorithm ``algo``.
         StoreError: the graph is missing or damaged, or ``out`` is there already.
-        BudgetError: the memory does not suffice.
-        BiasError: a bias is no finite number from 0 on.
+        BudgetError: there is too little memory.
+        BiasError: a bias is not a finite number of at least 0.
         DeviceError: a device cannot be used.
     """
     if out is None:
         asked = {"virtual": virtual, "resume": resume, "overwrite": overwrite}
         if flag := next(filter(asked.get, asked), None):
             raise OptionError(
-                f"{flag}: expected out, the path of the sample store, with it; without out, samples are kept in memory"
+                f"{flag}: needs out, the path of the sample store; without out, samples are kept in memory"
             )
     elif os.fspath(out) in registry.names():
         raise OptionError(
@@ -208,7 +208,7 @@ def sample(
             f"out=./{os.fspath(out)} for a store of that name"
         )
     elif virtual and resume:
-        raise OptionError("virtual: it stores a request, which is written at once; give it without resume")
+        raise OptionError("virtual: it stores only a request, which is written at once; leave out resume")
     else:
         check_place(Path(out), resume=resume, overwrite=overwrite)
     job = prepare(to_sample(graph, directed, options.get("memory")), algo, measure=True, **options)
@@ -244,7 +244,7 @@ def stream(
 ) -> Stream:
     """Draw a sample without keeping it, and iterate over its finished batches in order of instance.
 
-    The next one is drawn while you work on the last.
+    csaw draws the next batch while you work on the last one.
 
         with csaw.stream("web.zarr", "node2vec", p=0.5, num_walks=10, seed=7, in_flight=4096) as walks:
             for batch in walks:
@@ -252,20 +252,20 @@ def stream(
 
     Args:
         graph: a path, a name or an object, as :func:`csaw.graph` takes it.
-        algo: as of :func:`sample`.
-        directed: as of :func:`sample`.
-        on_device: on a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack
-            without a copy. By default they are NumPy arrays.
-        rank: number of this process among those that train together, from 0 on.
+        algo: as for :func:`sample`.
+        directed: as for :func:`sample`.
+        on_device: on a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX accept through
+            DLPack without a copy. By default they are NumPy arrays.
+        rank: number of this process among those that train together, starting at 0.
         world: number of processes that train together, each of which draws its part.
-        **options: as of :func:`sample`; ``in_flight`` is the largest number of instances of a batch.
+        **options: as for :func:`sample`; ``in_flight`` is the largest number of instances in a batch.
 
     Returns:
         A :class:`Stream`.
 
     Raises:
-        OptionError: ``rank`` or ``world`` is out of range, and as of :func:`sample`.
-        CsawError: as of :func:`sample`.
+        OptionError: ``rank`` or ``world`` is out of range, and as for :func:`sample`.
+        CsawError: as for :func:`sample`.
     """
     found = to_sample(graph, directed, options.get("memory"))
     made = stream_store(found, algo, on_device=on_device, rank=rank, world=world, **options)

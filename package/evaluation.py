@@ -1,4 +1,4 @@
-"""The functions that stand for ``csaw evaluate``: measures of a graph and its samples, and lists of a graph on disk."""
+"""The functions for ``csaw evaluate``: measures of a graph and its samples, and lists of a graph on disk."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -38,32 +38,30 @@ def evaluate(
     progress: bool | Callable[[str], object] | None = None,
     **options: OptionValue,
 ) -> Evaluation:
-    """Say what a graph is like, and how well samples keep it.
+    """Measure a graph, and how well samples preserve it.
 
-        csaw.evaluate("karate")
-        fires = csaw.sample("web.zarr", algo="forest-fire")
-        csaw.evaluate("web.zarr", [fires, "walks.zarr"], measures="degree,triangles")
-        csaw.evaluate("web.zarr", measures=[Label, "components"])  # Label: a class of your own
-        csaw.evaluate("messages.zarr", measures="degree", every="7d").table("csv")  # a line for each week
+        csaw.evaluate("karate") fires = csaw.sample("web.zarr", algo="forest-fire") csaw.evaluate("web.zarr", [fires,
+        "walks.zarr"], measures="degree,triangles") csaw.evaluate("web.zarr", measures=[Label, "components"]) # Label: a
+        custom class csaw.evaluate("messages.zarr", measures="degree", every="7d").table("csv") # a line for each week
 
     Args:
         graph: a path, a name or an object, as :func:`csaw.graph` takes it.
-        samples: sample stores of that graph, by their paths or open, and samples in memory; one, or several. Without
-            any, the result is the profile of the graph.
-        directed: of the graph, as of :func:`sample`.
+        samples: samples of that graph, one or several: paths of sample stores, open samples, or samples in memory.
+            Without any, the result is the profile of the graph.
+        directed: of the graph, as for :func:`sample`.
         progress: True, a line that changes on a terminal and lines elsewhere; False, nothing; a function, which is
-            called with what is being measured. By default there is a line in Jupyter and nothing elsewhere.
+            called with the name of what is being measured. By default there is a line in Jupyter and nothing elsewhere.
         **options: options of measures, such as ``damping=0.9``, and of any evaluation, below.
 
     Returns:
-        The findings: ``rows()`` is their table, ``profile`` what is known of the graph, ``as_dict()`` plain data. With
-        ``windows`` or ``every``, ``windows`` is a list of those of each window.
+        The results: ``rows()`` is their table, ``profile`` what is known of the graph, ``as_dict()`` plain data. With
+        ``windows`` or ``every``, ``windows`` is a list with the results of each window.
 
     Raises:
         OptionError: an option is unknown or out of its range.
         UnknownNameError: a measure is unknown.
         StoreError: a store is missing or damaged, or a sample is of another graph.
-        BudgetError: the memory does not hold what a measure needs.
+        BudgetError: a measure needs more memory.
     """
     try:
         several: list[object] = [samples] if isinstance(samples, Samples | str | os.PathLike) else list(samples)
@@ -98,22 +96,22 @@ def list_triangles(
         csaw.list_triangles("web.zarr", "triangles.npy")
         numpy.load("triangles.npy", mmap_mode="r")  # [triangles, 3]
 
-    The graph is taken without directions, self loops and repeats. Dense ids u < v < w of a row rise, and rows are in
-    the order of u, then v, then w: the file depends on the graph alone. Memory holds some triangles at a time.
+    Directions, self loops and repeated edges are ignored. The dense ids of a row are u < v < w, and rows are sorted by
+    u, then v, then w, so the file depends only on the graph. Memory holds only some triangles at a time.
 
     Args:
         graph: a path, a name or an object, as :func:`csaw.graph` takes it.
         out: path of the file: .txt, .csv, both also with .gz, .npy or .parquet.
-        directed: of the graph, as of :func:`sample`.
+        directed: of the graph, as for :func:`sample`.
         overwrite: replace the file at ``out``.
-        progress: as of :func:`sample`; what is counted are entries of rows.
-        **options: as of any list, below.
+        progress: as for :func:`sample`, counting entries of rows.
+        **options: options of any list, below.
 
     Returns:
         A summary as plain data, with the numbers of ``rows`` and ``bytes``.
 
     Raises:
-        OptionError: an option is unknown or out of its range, or the format cannot hold the ids.
+        OptionError: an option is unknown or out of its range, or the format cannot store the ids.
         StoreError: a store is missing or damaged, or ``out`` cannot be written.
         BudgetError: the memory does not hold a few of the longest rows.
     """
@@ -139,18 +137,18 @@ def list_support(
     target, and rows are in the order of sources, then targets.
 
     Args:
-        graph: as of :func:`list_triangles`.
-        out: as of :func:`list_triangles`.
-        directed: as of :func:`list_triangles`.
-        overwrite: as of :func:`list_triangles`.
-        progress: as of :func:`list_triangles`.
-        **options: as of any list, below.
+        graph: as for :func:`list_triangles`.
+        out: as for :func:`list_triangles`.
+        directed: as for :func:`list_triangles`.
+        overwrite: as for :func:`list_triangles`.
+        progress: as for :func:`list_triangles`.
+        **options: options of any list, below.
 
     Returns:
         A summary as plain data, with the numbers of ``rows`` and ``bytes``.
 
     Raises:
-        CsawError: as of :func:`list_triangles`.
+        CsawError: as for :func:`list_triangles`.
     """
     return _listed(graph, "support", out, directed, overwrite, progress, options)
 

@@ -1,4 +1,4 @@
-"""The functions that stand for the commands which look at stores: what the commands say, as plain data."""
+"""The functions for the commands that look at stores. They return as plain data what the commands print."""
 
 import os
 from pathlib import Path
@@ -48,13 +48,12 @@ def verify(
 
     Args:
         store: A sample store or a graph store on disk: its path, or open.
-        graph: The graph that was sampled, as :func:`csaw.graph` takes it (default: None, where its store was when it
+        graph: The graph that was sampled, as :func:`csaw.graph` takes it (default: None, the path of its store when it
             was sampled).
-        columns: The columns of data of vertices that the sample was drawn with, as for :func:`csaw.sample` (default:
-            None).
-        algo: The algorithm that drew the sample, where csaw does not ship it: ``FILE.py:CLASS``, or the class. Without
-            it (default: None), nothing that needs it is tested. No code runs because a store names it.
-        progress: True, a line that changes on a terminal and lines elsewhere, with the check that is under way; False,
+        columns: The columns of vertex data with which the sample was drawn, as for :func:`csaw.sample` (default: None).
+        algo: The algorithm that drew the sample, if it does not come with csaw: ``FILE.py:CLASS``, or the class.
+            Without it (default: None), csaw does not test what needs it. csaw never runs code because a store names it.
+        progress: True, show the current check, as one changing line on a terminal and as lines elsewhere; False,
             nothing (default: None, a line in Jupyter and nothing elsewhere).
 
     Returns:
@@ -63,12 +62,12 @@ def verify(
 
     Raises:
         StoreError: A store cannot be opened, or the algorithm is another than drew the sample.
-        OptionError: Other columns than the sample was drawn with, another algorithm, or what is no store on disk.
+        OptionError: The columns or the algorithm are not those of the sample, or ``store`` is not a store on disk.
     """
     place = _place_of(store, "store")
     if is_graph(place):
         if given := [name for name, one in (("graph", graph), ("columns", columns), ("algo", algo)) if one is not None]:
-            raise OptionError(f"{given[0]}: expected for samples alone, and {place} is a graph store; leave it out")
+            raise OptionError(f"{given[0]}: only for samples, but {place} is a graph store; leave it out")
         with shown_progress(f"verifying {place}", enabled=wanted(progress)):
             return verify_graph(place)
     if algo is None and isinstance(store, Samples):
@@ -88,30 +87,31 @@ def info(
 
     Args:
         store: A sample store or a graph store on disk: its path, or open.
-        graph: Of a virtual sample, the graph store that it is drawn from (default: None, where it was when it was
+        graph: For a virtual sample, the graph store that it is drawn from (default: None, its path when it was
             sampled).
-        full: Read the whole store: degrees of a graph; edges of each instance of a sample, counted anew (default:
+        full: Read the whole store: count the degrees of a graph, or the edges of each instance of a sample (default:
             False).
-        algo: Of a virtual sample whose algorithm csaw does not ship, ``FILE.py:CLASS`` or the class (default: None).
+        algo: For a virtual sample whose algorithm does not come with csaw, ``FILE.py:CLASS`` or the class (default:
+            None).
 
     Returns:
         The plain data that ``csaw info --json`` prints.
 
     Raises:
         StoreError: The store cannot be opened.
-        OptionError: What is no store on disk.
+        OptionError: ``store`` is not a store on disk.
     """
     where = None if graph is None else _place_of(graph, "graph")
     return describe_store(_place_of(store, "store"), full, store.algo if isinstance(store, Samples) else algo, where)
 
 
 def algorithms() -> Record:
-    """List the algorithms that csaw ships, as ``csaw algorithms`` does.
+    """List the built-in algorithms, as ``csaw algorithms`` does.
 
         csaw.algorithms()["node2vec"]["options"]  # {'walk_length': 80, 'num_walks': 1, 'p': 1.0, 'q': 1.0}
 
     Returns:
-        By the name of each algorithm its ``paper``, and ``options``, their defaults by name.
+        For the name of each algorithm, its ``paper`` and its ``options``, which are defaults by name.
     """
     return registry.described()
 
@@ -120,18 +120,18 @@ def algorithms() -> Record:
 def seal(out: Place, graph: Place | GraphStore | None = None) -> Record:
     """Finish a sample after all of its shards are drawn, as ``csaw seal`` does.
 
-    The last shard does this by itself, unless it was killed meanwhile.
+    The last shard does this by itself, unless it was killed.
 
     Args:
         out: The path that the sample will have.
-        graph: The graph store that is sampled (default: None, where it was).
+        graph: The graph store that is sampled (default: None, its path when it was sampled).
 
     Returns:
         The summary of the run as plain data, as ``csaw seal --json`` prints it.
 
     Raises:
-        StoreError: Groups are missing or damaged, which it names; there is no such sample; the graph is missing or
-            another; or a run has the place for itself.
+        StoreError: Groups are missing or damaged (the error names them); there is no such sample; the graph is missing
+            or a different one; or a run is still writing there.
     """
     where = None if graph is None else _place_of(graph, "graph")
     done = {name: value for name, value in seal_sample(Path(out), where).items() if name != "plan"}
@@ -169,4 +169,4 @@ def _check_same(store: Samples | GraphStore) -> None:
     except StoreError:  # left to what reads the store, which says what is wrong
         return
     if found != held:
-        raise StoreError(f"{store.path} has been replaced since it was opened; open it anew")
+        raise StoreError(f"{store.path} has been replaced since it was opened; open it again")

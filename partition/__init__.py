@@ -75,15 +75,16 @@ class PartitionModule(ModuleType):
 
         Args:
             inputs: path of an edge list, a Matrix Market, CSV, Parquet or Arrow file, plain or compressed, or of a
-                folder of them; a list of paths, whose files are one graph; or a graph in memory, as :func:`csaw.graph`
-                takes it or has made it.
+                folder of them; a list of paths, whose files make one graph; or a graph in memory, as :func:`csaw.graph`
+                accepts or returns it.
             out: path of the store to make.
             progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with
-                the bytes that are read and their total. By default there is a bar in Jupyter and nothing elsewhere.
-            **options: those of ``csaw partition``, with its values: ``memory="4GiB"``, ``directed=False``,
-                ``duplicates="sum"``; :class:`PartitionOptions` has all. Of a graph in memory ``weights``,
-                ``vertex_ids``, ``edge_columns`` and ``time``, and of these ``directed``, ``reverse``, ``duplicates``,
-                ``self_loops``, ``partitions``, ``partition_size``, ``balance``, ``compression`` and ``overwrite``.
+                the number of bytes read and the total. By default there is a bar in Jupyter and nothing elsewhere.
+            **options: options of ``csaw partition``, with the same values: ``memory="4GiB"``, ``directed=False``,
+                ``duplicates="sum"``; :class:`PartitionOptions` lists all. A graph in memory takes ``weights``,
+                ``vertex_ids``, ``edge_columns`` and ``time``, and of the others only ``directed``, ``reverse``,
+                ``duplicates``, ``self_loops``, ``partitions``, ``partition_size``, ``balance``, ``compression`` and
+                ``overwrite``.
 
         Returns:
             The open graph store.
@@ -102,10 +103,10 @@ class PartitionModule(ModuleType):
 
     @in_python({"inputs": arguments.graph}, edge_column="edge_columns")
     def preview(self, inputs: object, **options: Unpack["PartitionOptions"]) -> "Record":
-        """Say how ``inputs`` would be read, and what its first five edges would be, without writing anything.
+        """Show how ``inputs`` would be read and its first five edges, without writing anything.
 
         Args:
-            inputs: files or a graph in memory, as of ``csaw.partition``.
+            inputs: files or a graph in memory, as for ``csaw.partition``.
             **options: those of ``csaw.partition``.
 
         Returns:

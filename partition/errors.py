@@ -11,19 +11,19 @@ class CsawError(Exception):
 
 
 class FormatError(CsawError, ValueError):
-    """Text or a table that does not have its format; the message begins with ``file:line:``."""
+    """Text or a table in the wrong format; the message begins with ``file:line:``."""
 
 
 class StoreError(CsawError, OSError):
-    """A graph or sample store that is missing, torn, of a later version or cannot be written."""
+    """A graph or sample store that is missing, incomplete, of a later version, or cannot be written."""
 
 
 class ChangedError(StoreError):
-    """A file of a store that is missing or has other bytes than its checksum says; the message names the file."""
+    """A file of a store that is missing or does not match its checksum; the message names the file."""
 
 
 class RepeatedEdgesError(StoreError):
-    """A sample does not say which of several edges with the same ends, and the same time, it holds."""
+    """A sample does not record which of several edges with the same ends and the same time it contains."""
 
 
 class OptionError(CsawError, ValueError):
@@ -33,13 +33,13 @@ class OptionError(CsawError, ValueError):
 
 
 class UnknownNameError(CsawError, LookupError):
-    """A name that no registry has; the message lists the known names."""
+    """An unknown name; the message lists the known names."""
 
     exit_status = 2
 
 
 class BudgetError(CsawError, MemoryError):
-    """A run that needs more memory or disk than there is; the message has both numbers and the way out."""
+    """A run that needs more memory or disk space than is available; the message has both numbers and what to do."""
 
     def __new__(cls, *arguments: object) -> Self:
         """MemoryError's own refuses a class whose first base is another: it is what an unpickler asks for."""
@@ -47,7 +47,7 @@ class BudgetError(CsawError, MemoryError):
 
 
 class ClosedError(CsawError, ValueError):
-    """Something that was read after it, or what it comes from, was closed, as of a closed file."""
+    """Something was read after it, or its source, was closed, like a closed file."""
 
 
 class BiasError(CsawError, ValueError):

@@ -1,4 +1,4 @@
-"""What scripts/release checks: that versions agree, what the archives in dist/ hold, and the recipe for conda-forge.
+"""The checks of scripts/release: that versions agree, the content of the archives in dist/, and the conda-forge recipe.
 
 The version stands in partition/base/version.py; everything else follows it, and the tag is that with a v before it.
 """
@@ -42,7 +42,7 @@ def project_files(root: Path = ROOT) -> list[str]:
 
 
 def _git(root: Path, *command: str) -> str:
-    """What git prints; nothing where it is not installed or refuses the folder."""
+    """The output of git; nothing if it is not installed or refuses the folder."""
     if not shutil.which("git"):
         return ""
     return subprocess.run(["git", "-C", root, *command], check=False, capture_output=True, text=True).stdout
@@ -65,7 +65,7 @@ def packaged(root: Path = ROOT) -> set[str]:
 
 
 def version_problems(wanted: str, heading: str, here: Iterable[str], tags: Iterable[str]) -> list[str]:
-    """What does not agree among the version, the change log's newest heading, and tags of this commit and of all."""
+    """Disagreements among the version, the change log's newest heading, and tags of this commit and of all."""
     tag, here = f"v{wanted}", [one for one in here if re.fullmatch(r"v\d.*", one)]
     problems = [f"this commit has the tag {one}, and the version is {wanted}" for one in here if one != tag]
     if tag in tags and tag not in here:
@@ -88,7 +88,7 @@ def _is_day(text: str) -> bool:
 
 
 def check_versions() -> list[str]:
-    """What does not agree, and what is not committed, of this checkout."""
+    """Disagreements and uncommitted files in this checkout."""
     if not _git(ROOT, "rev-parse", "HEAD"):
         return [f"{ROOT} has no git history; a release is made in a checkout, where tags can be compared"]
     changed = [f"not committed: {line}" for line in _git(ROOT, "status", "--porcelain").splitlines()]
@@ -103,7 +103,7 @@ def _compared(archive: Path, found: set[str], expected: set[str]) -> list[str]:
 
 
 def wheel_problems(wheel: Path, root: Path = ROOT) -> list[str]:
-    """What the wheel lacks, or has besides the package."""
+    """Files that the wheel lacks, or has besides the package."""
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if not name.endswith("/")}
     metadata = f"csaw_sampling-{version(root)}.dist-info/"
@@ -111,7 +111,7 @@ def wheel_problems(wheel: Path, root: Path = ROOT) -> list[str]:
 
 
 def source_problems(source: Path, root: Path = ROOT) -> list[str]:
-    """What the source distribution lacks of the project, or has besides it."""
+    """Files that the source distribution lacks, or has besides the project."""
     with tarfile.open(source) as archive:
         names = {one.name.partition("/")[2] for one in archive if not one.isdir()}
         starts = {one.name.partition("/")[0] for one in archive}
@@ -122,7 +122,7 @@ def source_problems(source: Path, root: Path = ROOT) -> list[str]:
 
 
 def check_archives() -> list[str]:
-    """What is wrong with the archives in dist/."""
+    """The problems of the archives in dist/."""
     wheels, sources = sorted(DIST.glob("*.whl")), sorted(DIST.glob("*.tar.gz"))
     if (len(wheels), len(sources)) != (1, 1):
         return [f"{DIST}: expected one wheel and one source distribution, found {len(wheels)} and {len(sources)}"]

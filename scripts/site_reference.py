@@ -1,4 +1,4 @@
-"""What the Python reference needs of griffe, which reads the package for mkdocstrings."""
+"""The griffe extension for the Python reference; griffe reads the package for mkdocstrings."""
 
 import re
 

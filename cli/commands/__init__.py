@@ -1,1 +1,1 @@
-"""The commands of csaw, a file each: options, one call of the engine, what is said of the result."""
+"""The commands of csaw, one file each: options, one call of the engine, and the lines to print about the result."""

@@ -27,26 +27,26 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     multiple=True,
     default=["overview"],
     shell_complete=complete.suites,
-    help="Suites to run, separated by commas, or all; csaw bench --list has their names.",
+    help="Suites to run, separated by commas, or all; csaw bench --list shows their names.",
 )
-@click.option("--list", "listing", is_flag=True, help="List the suites with their claims, and stop.")
-@click.option("--only", default="", show_default=False, help="Run only the works whose name contains this text.")
+@click.option("--list", "listing", is_flag=True, help="List the suites with their claims, and exit.")
+@click.option("--only", default="", show_default=False, help="Run only the tasks whose name contains this text.")
 @click.option(
     "--graphs",
     "paper",
     type=click.Choice(["c-saw", "nextdoor", "gsampler", "gunrock"]),
-    help="Measure the graphs of this paper's table: those on disk, and for the others R-MAT graphs that are "
-    "labelled as stand-ins.",
+    help="Measure the graphs in this paper's table: those on disk, and R-MAT graphs, labeled as stand-ins, "
+    "for the others.",
 )
 @click.option(
     "--parameters",
     type=click.Choice(["paper", "csaw"]),
     default="paper",
-    help="Sizes and works of suites that reproduce a figure: those of its paper, or csaw's own, which earlier "
-    "runs had; with --graphs, stand-ins also have the paper's weights, or none.",
+    help="Sizes and tasks of suites that reproduce a figure: those of its paper, or those of csaw's earlier "
+    "runs; with --graphs, stand-ins have the paper's weights (paper) or none (csaw).",
 )
 @click.option(
-    "--max-edges", type=click.IntRange(1), help="Largest number of edges of a stand-in [default: what fits the memory]."
+    "--max-edges", type=click.IntRange(1), help="Largest number of edges in a stand-in [default: what fits in memory]."
 )
 @click.option(
     "--device",
@@ -54,54 +54,53 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     shell_complete=complete.devices,
     help="Device to measure: auto, cpu, cuda, cuda:1, or cuda:0,1 for several GPUs.",
 )
-@click.option(
-    "--threads", type=click.IntRange(1), help="Number of threads on the CPU [default: one for each processor]."
-)
+@click.option("--threads", type=click.IntRange(1), help="Number of CPU threads [default: one per processor].")
 @click.option(
     "--repeats",
     type=click.IntRange(1),
     default=3,
-    help="Number of measured runs of each work, after one that warms up.",
+    help="Number of measured runs of each task, after a warm-up run.",
 )
-@click.option("--instances", type=click.IntRange(1), help="Largest number of instances of a work.")
+@click.option("--instances", type=click.IntRange(1), help="Largest number of instances in a task.")
 @click.option(
     "--memory",
     callback=values.size,
     metavar="SIZE",
-    help="Suites from-disk and out-of-memory: host memory for sampling, such as 8GiB [default: room for shares "
-    "of the graph].",
+    help="Host memory for sampling in the suites from-disk and out-of-memory, such as 8GiB [default: room for "
+    "shares of the graph].",
 )
 @click.option(
     "--gpu-memory",
     callback=values.size,
     metavar="SIZE",
-    help="Suites from-disk and out-of-memory: the same for GPU memory.",
+    help="GPU memory for sampling in the suites from-disk and out-of-memory.",
 )
 @click.option(
     "--quick",
     is_flag=True,
-    help="Run each work once with few instances, to see whether it works, not how fast it is: nothing is judged.",
+    help="Run each task once with few instances, to check that it works, not how fast it is; no claim is judged.",
 )
 @click.option(
     "--out",
     type=click.Path(exists=True, file_okay=False, writable=True, path_type=Path),
     default=".",
-    help="Folder on the disk to measure; all files are removed at the end.",
+    help="Folder on the disk to measure; csaw removes its files at the end.",
 )
 @click.option(
     "--peer",
     "peers",
     multiple=True,
     callback=_pairs,
-    help="NAME=PATH: a peer, and the Python interpreter that it is installed for (igraph or networkit for the suites "
-    "ranking, traversal and triangles), or the folder of its programs (knightking, thunderrw; on a GPU c-saw, "
-    "flowwalker, nextdoor, skywalker; for the suite triangles grouptc).",
+    help="Program to compare with, as NAME=PATH. For igraph and networkit (suites ranking, traversal and "
+    "triangles), PATH is a Python interpreter that has it. For knightking and thunderrw, on a GPU for "
+    "c-saw, flowwalker, nextdoor and skywalker, and for grouptc (suite triangles), PATH is the folder of "
+    "its programs.",
 )
 @click.option(
     "--json",
     "json_file",
     type=click.Path(dir_okay=False, allow_dash=True),
-    help="Write the rows as JSON, over a file of an earlier run if there is one; - prints them instead of the table.",
+    help="Write the rows to this file as JSON, replacing an earlier run; - prints them instead of the table.",
 )
 @click.option("--plot", type=values.Folder(), help="Folder for a plot of each suite, as PNG and SVG.")
 @click.option(
@@ -120,11 +119,11 @@ def bench(
     baseline: str | None,
     **options: OptionValue,
 ) -> None:
-    """Measure how fast this machine samples and evaluates GRAPH, beside its own limits.
+    """Measure how fast this machine samples and evaluates GRAPH, compared with its limits.
 
-    Each line has the median rate, the slowest and the fastest rate in brackets, and the time of one run. Rates of
-    sampled edges are those of sampling alone: the graph is loaded, kernels are compiled, and samples stay in memory. On
-    a GPU, an rmat: graph without times is made on the GPU.
+    Each line shows the median rate, the slowest and the fastest rate in brackets, and the time of one run. Rates of
+    sampled edges cover only sampling: the graph is already loaded, kernels are compiled, and samples stay in memory. On
+    a GPU, an rmat: graph without times is generated on the GPU.
 
     \b
     Example:

@@ -7,7 +7,7 @@ import click
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the script by which a shell completes commands, options, algorithms, datasets and files.
+    """Print a shell script that completes commands, options, algorithms, datasets and files.
 
     \b
     Example:

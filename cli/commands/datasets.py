@@ -18,10 +18,10 @@ def datasets() -> None:
 @datasets.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print the list as JSON.")
 def list_(as_json: bool) -> None:
-    """List the graphs that csaw can fetch, of the SNAP and SuiteSparse collections.
+    """List the graphs that csaw can fetch from the SNAP and SuiteSparse collections.
 
-    The download is the size of the file, where it is known; the last column names the papers that sample a graph. A
-    temporal network counts an edge once for each time, and its edges have times wherever its name is a GRAPH.
+    The column download has the size of the file, if it is known; the last column names the papers that sample the
+    graph. A temporal network counts an edge once for each time. Its edges have times if you pass its name as GRAPH.
 
     \b
     Example:
@@ -48,45 +48,45 @@ def list_(as_json: bool) -> None:
     by_hand = [(g.name, f"{g.vertices:,}", f"{g.edges:,}", f"by hand, from {g.page}", "", g.papers) for g in BY_HAND]
     heads = ("name", "vertices", "edges", "kind", "download", "sampled in")
     print_table("", heads, rows + by_hand, right=("vertices", "edges", "download"))
-    click.echo("csaw makes karate and rmat:scale=S,edge_factor=F,seed=N itself")
+    click.echo("csaw generates karate and rmat:scale=S,edge_factor=F,seed=N")
 
 
 @datasets.command()
 @click.argument("spec")
 @click.argument("out", type=values.Place())
-@click.option("--scale", type=int, help="R-MAT: ids are drawn from 2^scale vertices.")
+@click.option("--scale", type=int, help="R-MAT: draw ids from 2^scale vertices.")
 @click.option("--edge-factor", type=int, help="R-MAT: number of edges to draw for each vertex.")
-@click.option("--a", type=float, help="R-MAT: chance of the upper left quadrant.")
-@click.option("--b", type=float, help="R-MAT: chance of the upper right quadrant.")
-@click.option("--c", type=float, help="R-MAT: chance of the lower left quadrant.")
-@click.option("--d", type=float, help="R-MAT: chance of the lower right quadrant.")
-@click.option("--seed", type=int, help="R-MAT: the same seed gives the same graph on any machine.")
-@click.option("--undirected/--directed", default=None, help="R-MAT: whether edges have one direction or both.")
+@click.option("--a", type=float, help="R-MAT: probability of the upper left quadrant.")
+@click.option("--b", type=float, help="R-MAT: probability of the upper right quadrant.")
+@click.option("--c", type=float, help="R-MAT: probability of the lower left quadrant.")
+@click.option("--d", type=float, help="R-MAT: probability of the lower right quadrant.")
+@click.option("--seed", type=int, help="R-MAT: seed; the same seed gives the same graph on any machine.")
+@click.option("--undirected/--directed", default=None, help="R-MAT: whether an edge goes in both directions or in one.")
 @click.option(
     "--weights/--no-weights",
     default=None,
-    help="R-MAT: draw weights, multiples of 1/256 in (0, 1]; weights=5 in SPEC draws multiples of 1/64 in [1, 5), "
-    "and weights=0..64 integers from 0 to 64.",
+    help="R-MAT: draw weights, multiples of 1/256 in (0, 1]; in SPEC, weights=5 draws multiples of 1/64 in "
+    "[1, 5), and weights=0..64 draws integers from 0 to 64.",
 )
 @click.option(
     "--noise",
     type=float,
-    help="R-MAT: the most by which a level of an edge changes each of the four chances, as a share of it; GTgraph has "
-    "0.05, with chances of 0.45, 0.15, 0.15 and 0.25.",
+    help="R-MAT: largest relative change of each of the four probabilities at a level of an edge; GTgraph "
+    "uses 0.05, with probabilities of 0.45, 0.15, 0.15 and 0.25.",
 )
-@click.option("--times", help="R-MAT: range of integers that the times of edges are drawn from, such as 0..1000000.")
+@click.option("--times", help="R-MAT: range of integers from which to draw the times of edges, such as 0..1000000.")
 @click.option(
     "--dedup/--no-dedup", default=None, help="R-MAT: merge repeated edges [default: merged, unless they have times]."
 )
 @click.option("--self-loops/--no-self-loops", default=None, help="R-MAT: keep edges from a vertex to itself.")
-@click.option("--scramble/--no-scramble", default=None, help="R-MAT: give hubs random ids instead of low ones.")
-@click.option("--partitions", type=int, help="Number of partitions of the store.")
+@click.option("--scramble/--no-scramble", default=None, help="R-MAT: give hubs random ids instead of low ids.")
+@click.option("--partitions", type=int, help="Number of partitions in the store.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if this command could have made it.")
 @console.quiet
 def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **options: object) -> None:
     """Make karate or an R-MAT graph.
 
-    SPEC is karate or rmat. Parameters of rmat are given as options or in SPEC, as in
+    SPEC is karate or rmat. Give the parameters of rmat as options or in SPEC, as in
     rmat:scale=20,edge_factor=16,seed=1,weights=1. OUT becomes a graph store if its name ends with .zarr, and otherwise
     SNAP text, compressed by gzip if it ends with .gz.
 
@@ -118,8 +118,8 @@ def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **opt
 def fetch(name: str, folder: str) -> None:
     """Download dataset NAME into FOLDER.
 
-    The command csaw datasets list has the names. An interrupted download goes on where it stopped. The file, new or
-    already there, is read to its end and compared with the published counts; a file that differs is not kept.
+    To see the names, run csaw datasets list. An interrupted download continues where it stopped. csaw reads the whole
+    file, new or already there, compares it with the published counts, and does not keep a file that differs.
 
     \b
     Example:

@@ -33,29 +33,29 @@ BESIDE_LISTS = ("graph", "directed", "what", "out", "overwrite", "as_json")
     type=click.Choice((MEASURES_THERE_ARE, *LISTS)),
     is_eager=True,
     callback=lambda ctx, _, what: _list(ctx) if what == MEASURES_THERE_ARE else what,
-    help="List the measures that there are, and stop; or write a list to the file of --out, instead of measuring: "
-    "all triangles of the graph, or its edges with the number of triangles of each (support).",
+    help="List the available measures and exit; or, instead of measuring, write a list to --out: all "
+    "triangles of the graph (triangles), or its edges with the number of triangles of each (support).",
 )
 @click.option(
     "--out",
     type=click.Path(),
     metavar="FILE",
-    help="File for the list that --list asks for, in the format that its name says: .txt, .csv, both also with .gz, "
-    ".npy or .parquet.",
+    help="File for the list of --list; its name determines the format: .txt, .csv, either also with .gz, .npy "
+    "or .parquet.",
 )
 @click.option(
     "--save",
     nargs=2,
     shell_complete=complete.saved,
     metavar="MEASURES FILE",
-    help="Write what these measures, which are found beside those of --measures, find of each vertex, with its id, to "
-    "FILE: .npz, which csaw sample --columns reads, .csv or .parquet.",
+    help="Also compute these measures and write their values for each vertex, with its id, to FILE: .npz, "
+    "which csaw sample --columns reads, .csv or .parquet.",
 )
 @click.option(
     "--plot",
     type=values.Folder(),
-    help="Folder for a plot of each distribution and curve, the graph beside its samples, as PDF, PNG and SVG, with "
-    "what is drawn as CSV. They take the place of earlier plots of csaw, and of other files only with --overwrite.",
+    help="Folder for a plot of each distribution and curve of the graph and its samples, as PDF, PNG and SVG, "
+    "with its data as CSV. They replace earlier plots of csaw, but other files only with --overwrite.",
 )
 @click.option(
     "--plot-size", type=values.Size(), metavar="WIDTHxHEIGHT", help="Size of plots in inches.  [default: 6.4x4.2]"
@@ -63,26 +63,24 @@ BESIDE_LISTS = ("graph", "directed", "what", "out", "overwrite", "as_json")
 @click.option(
     "--plot-title",
     metavar="TEXT",
-    help="Title of each plot, in which {finding} stands for what is drawn; '' for none.  [default: {finding}]",
+    help="Title of each plot; {finding} is replaced with the name of what is plotted; '' for none.  [default: "
+    "{finding}]",
 )
-@click.option(
-    "--overwrite", is_flag=True, help="Replace the FILE of --save or --out, and any file that has a plot's name."
-)
+@click.option("--overwrite", is_flag=True, help="Replace the FILE of --save or --out, and any file with a plot's name.")
 @values.algo_file
 @click.option(
     "--cluster",
     metavar="CLUSTER",
-    help="Measure by the workers of a Dask cluster, which find the same: a scheduler's address or file, local:N "
-    "for N processes here, slurm:N or lsf:N for N jobs, or mpi inside an MPI job.",
+    help="Measure on the workers of a Dask cluster, with the same results: a scheduler's address or file, "
+    "local:N for N processes here, slurm:N or lsf:N for N jobs, or mpi inside an MPI job.",
 )
-@click.option(
-    "--dry-run", is_flag=True, help="Print where each measure would run, and stop before anything is measured."
-)
+@click.option("--dry-run", is_flag=True, help="Print where each measure would run, without measuring.")
 @click.option(
     "--format",
     "format_",
     type=click.Choice(FORMATS),
-    help="Form of the table: text for people, csv with all digits, or latex for the package booktabs.  [default: text]",
+    help="Format of the table: text for reading, csv with all digits, or latex for the package booktabs.  "
+    "[default: text]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the evaluation as JSON.")
 @console.quiet
@@ -106,10 +104,10 @@ def evaluate(
 ) -> None:
     """Describe GRAPH, and compare each SAMPLE with it.
 
-    GRAPH is a graph store, a text edge list, or the name of a dataset. Without samples, csaw prints the profile of the
-    graph, and keeps it in the cache. With samples it prints one table, measure by sample, of their distances from the
-    graph: the D-statistic of two distributions with the mean of them all, the value and the relative error of a number,
-    the largest difference of two curves, or the overlap of the vertices that rank first.
+    GRAPH is a graph store, a text edge list, or the name of a dataset. Without samples, csaw prints a profile of the
+    graph, and keeps it in the cache. With samples, it prints a table of how far each sample is from the graph:
+    D-statistics for distributions, with their mean, values and relative errors for numbers, the largest difference for
+    curves, and the overlap of the top vertices for rankings.
 
     \b
     Example:
@@ -138,10 +136,10 @@ def evaluate(
     from csaw.engine.analytics.evaluation.evaluate import PLOT_INCHES, PLOT_TITLE, plan
 
     if as_json and format_:
-        raise click.UsageError("--json has a form of its own; give it without --format")
+        raise click.UsageError("--json is a format of its own; leave out --format")
     _check_plot(plot, plot_size, plot_title)
     if (save or plot) and (wanted["windows"], wanted["every"]) != (None, None):
-        raise click.UsageError("--save and --plot are for one window; name it with --until or --between")
+        raise click.UsageError("--save and --plot work on one window; choose it with --until or --between")
     names = _to_save(save, overwrite, wanted)
     run = partial(_runner(cluster, dry_run), algo=algo)
     if dry_run:
@@ -179,14 +177,14 @@ def _measured(
             return replace(run(store, samples, progress=progress, **dict(given(wanted))), named=graph)
         except KeyboardInterrupt as error:
             again = "the same command without --refresh" if wanted["refresh"] else "the same command"
-            raise KeyboardInterrupt(f"what was found of the graph is kept; {again} goes on from there") from error
+            raise KeyboardInterrupt(f"the results so far are kept; {again} continues from there") from error
 
 
 def _check_plot(plot: Path | None, size: tuple[float, float] | None, title: str | None) -> None:
     from csaw.engine.analytics.evaluation import plots
 
     if plot is None and (size, title) != (None, None):
-        raise click.UsageError("--plot-size and --plot-title are of plots; name their folder with --plot")
+        raise click.UsageError("--plot-size and --plot-title need --plot and a folder")
     if plot:
         plots.check()
 
@@ -197,11 +195,13 @@ def _write_list(graph: str, what: str | None, out: str | None, wanted: Options) 
     from csaw.engine.analytics.evaluation.listing import entries_on, write_list
 
     if what is None or out is None:
-        raise click.UsageError("--list triangles or --list support, and --out FILE, go together; give both")
+        raise click.UsageError(
+            "--list triangles and --list support need --out FILE, and --out needs one of them; give both"
+        )
     own = click.get_current_context().params
     if other := next((name for name, value in own.items() if value and name not in (*BESIDE_LISTS, *wanted)), None):
         raise click.UsageError(
-            f"--{other.strip('_').replace('_', '-')}: a list is written instead of measuring; leave it out"
+            f"--{other.strip('_').replace('_', '-')}: --list writes a list instead of measuring; leave this option out"
         )
     console.check_folder(out, "--out")
     with console.progress("listing", enabled=not own["as_json"]) as shown:
@@ -234,7 +234,7 @@ def _runner(cluster: str | None, dry_run: bool) -> "Callable[..., Evaluation]":
 
         return evaluate_windows
     if dry_run:
-        raise click.UsageError("--dry-run says where this process would measure; give it without --cluster")
+        raise click.UsageError("--dry-run shows where this process would measure; leave out --cluster")
     from csaw.engine.analytics.cluster.evaluation import evaluate_on_cluster
     from csaw.engine.cluster.clusters import Cluster, begin
 

@@ -22,14 +22,14 @@ STDOUT = "-"
 @click.option(
     "--format",
     "format",
-    help="Format: of samples text, csv, npy, parquet, graphml, pyg or torch; of graphs text, csv, "
-    "matrix-market, parquet, metis, graphml, npz or ids [default: as the name of OUT says, "
-    "text where OUT is -].",
+    help="Format: for samples text, csv, npy, parquet, graphml, pyg or torch; for graphs text, csv, "
+    "matrix-market, parquet, metis, graphml, npz or ids [default: from the name of OUT; text if OUT is "
+    "-].",
 )
 @click.option(
     "--graph",
     type=click.Path(),
-    help="Graph store that was sampled, for e_id [default: the path that the sample names].",
+    help="Graph store that was sampled, for e_id [default: the path in the sample].",
 )
 @click.option(
     "--instances",
@@ -39,9 +39,9 @@ STDOUT = "-"
 @values.algo_file
 @values.directed
 @click.option(
-    "--threads", type=int, help="Number of threads, on which no byte depends [default: one for each processor]."
+    "--threads", type=int, help="Number of threads; the output does not depend on it [default: one per processor]."
 )
-@click.option("--overwrite", is_flag=True, help="Replace the file, or the folder of Parquet files, OUT.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT, a file or a folder of Parquet files.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @console.quiet
 def export(
@@ -56,29 +56,29 @@ def export(
     overwrite: bool,
     as_json: bool,
 ) -> None:
-    """Export STORE, a sample or a graph, to the file OUT, or to standard output where OUT is -.
+    """Export a sample or a graph to the file OUT, or to standard output if OUT is -.
 
-    The suffix of OUT decides the format; standard output gets text, or what --format names. A sample can become text
-    (.txt, .txt.gz), CSV (.csv, .csv.gz), NumPy (.npy), Parquet (.parquet), GraphML (.graphml, .graphml.gz), arrays for
-    PyTorch Geometric (.npz), or the same as PyTorch tensors (.pt). Text has one walk on each line, for gensim's
-    corpus_file; of other samples it has one edge on each line, "instance src dst depth", in time with the time behind.
-    Text and CSV have times as the input of the graph has them, numbers with decimals or dates.
+    The suffix of OUT determines the format; standard output gets text, or the format that --format names. A sample can
+    become text (.txt, .txt.gz), CSV (.csv, .csv.gz), NumPy (.npy), Parquet (.parquet), GraphML (.graphml, .graphml.gz),
+    arrays for PyTorch Geometric (.npz), or the same as PyTorch tensors (.pt). Text has one walk per line, for gensim's
+    corpus_file; for other samples it has one edge per line, "instance src dst depth", followed by its time, if any.
+    Text and CSV write times as in the graph's input: numbers, decimals or dates.
 
-    A sample of more than about 128 MiB as Parquet is a folder, OUT/part-00000.parquet and so on in the order of
-    instances, which several threads write; on standard output it is one. pandas, polars, Dask, DuckDB
+    If a sample as Parquet exceeds about 128 MiB, OUT is a folder, which several threads write: OUT/part-00000.parquet
+    and so on, in the order of instances. On standard output it is one file. pandas, polars, Dask, DuckDB
     (OUT/*.parquet) and pyarrow read the folder as one table.
 
-    A graph, which may also be a file of edges or the name of a dataset, can become text (.txt, .txt.gz), CSV (.csv,
+    STORE may also be a file of edges or the name of a dataset. A graph can become text (.txt, .txt.gz), CSV (.csv,
     .csv.gz), Matrix Market (.mtx, .mtx.gz), Parquet (.parquet), METIS (.metis, .graph), GraphML (.graphml, .graphml.gz)
     or a matrix for scipy.sparse (.npz). Vertices keep the ids of your file, except that Matrix Market, METIS and .npz
-    number them; --format ids writes a line with the id of each.
+    number them; --format ids writes one line per vertex with its id.
 
-    A .npz or .pt file of a sample is one batch, as PyG's NeighborLoader(disjoint=True) gives it. The arrays edge_index
-    (from each neighbor to the vertex that it was drawn for), seed and walk number the nodes of the batch. The array
-    n_id has the ids of your file; where those are words, it has numbers, and the words are original_id in .pt files,
-    original_id_text and original_id_offsets in .npz. The file also has batch, batch_size (seeds come first), input_id,
-    num_sampled_nodes, num_sampled_edges, num_nodes and, if the graph is there, e_id: the place of each edge in the rows
-    of the graph store.
+    A .npz or .pt file of a sample is one batch, as from PyG's NeighborLoader(disjoint=True). The arrays edge_index
+    (from each neighbor to the vertex that it was drawn for), seed and walk contain numbers of the batch's nodes. The
+    array n_id has the ids of your file. If these are words, n_id has numbers, and the words are in original_id in .pt
+    files, and in original_id_text and original_id_offsets in .npz. The file also has batch, batch_size (seeds come
+    first), input_id, num_sampled_nodes, num_sampled_edges, num_nodes and, if csaw finds the graph, e_id: the position
+    of each edge in the graph store.
 
     \b
     Example:
@@ -92,7 +92,7 @@ def export(
 
     piped = out == STDOUT
     if piped and "stdout" in CLOSED:
-        raise OptionError("OUT: - is standard output, which is closed; give a file")
+        raise OptionError("OUT: standard output (-) is closed; give a file")
     if not piped:
         check_export(Path(out), overwrite)
     with console.progress("exporting", enabled=not (as_json or (piped and sys.stdout.isatty()))) as update:
@@ -124,6 +124,6 @@ def _opened(
         graph = open_graph(resolve(store, directed=directed))
         return graph, graph.edges, "edges"
     if directed is not None:
-        raise click.UsageError("--directed and --undirected are for files of edges; give a sample without them")
+        raise click.UsageError("--directed and --undirected are for files of edges; leave them out for a sample")
     total = attributes_of(Path(store))["instances"] if instances is None else instances[1] - instances[0]
     return store, total, "instances"

@@ -20,17 +20,15 @@ WORDS = {"visits": "visits", "degree": "degree in the sample, where an edge coun
 @click.option(
     "--full",
     is_flag=True,
-    help="Read the whole store: degrees of a graph; edges of each instance of a sample, counted anew.",
+    help="Read the whole store: count the degrees of a graph, or the edges of each instance of a sample.",
 )
-@click.option(
-    "--graph", type=values.Place(), help="Graph store of a virtual sample [default: the path that the sample names]."
-)
+@click.option("--graph", type=values.Place(), help="Graph store of a virtual sample [default: the path in the sample].")
 @values.algo_file
 @click.option("--json", "as_json", is_flag=True, help="Print the description as JSON.")
 def info(store: str, full: bool, graph: str | None, algo: str | None, as_json: bool) -> None:
     """Describe a graph store or a sample store.
 
-    Of a sample, csaw also reads some instances, and shows how many vertices they have, how long or large they are, and
+    For a sample, csaw also reads some instances, and shows how many vertices they have, how long or large they are, and
     how often vertices occur.
 
     \b

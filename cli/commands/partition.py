@@ -52,86 +52,86 @@ GROUPS = {
 @click.option(
     "--directed/--undirected",
     default=None,
-    help="Whether a row is an edge in one direction or in both [default: as the file's header says, otherwise "
-    "directed].",
+    help="Whether a row is an edge in one direction or in both [default: from the file's header, otherwise directed].",
 )
 @click.option(
     "--reverse",
     is_flag=True,
-    help="Store each edge at the vertex that it leads to: samples then go from a vertex to those with an edge "
-    "to it, its in-neighbors.",
+    help="Store each edge at the vertex that it leads to, so that samples go from a vertex to its in-neighbors.",
 )
 @click.option(
     "--format",
     type=click.Choice(["auto", "edges", "matrix-market", "metis", "adjacency"]),
     default="auto",
-    help="What text holds: rows of edges, Matrix Market, a METIS graph, or adjacency lists, whose lines have a vertex "
-    "and its neighbors; auto looks at the first lines, and refuses what they leave open.",
+    help="Format of text files: rows of edges, Matrix Market, a METIS graph, or adjacency lists (lines with a "
+    "vertex and its neighbors); auto looks at the first lines, and stops with an error if they are "
+    "ambiguous.",
 )
 @click.option(
     "--ids",
     type=click.Choice(["auto", "int", "string"]),
     default="auto",
-    help="Type of the vertex ids; auto looks at the first rows.",
+    help="Type of vertex ids; auto looks at the first rows.",
 )
 @click.option(
     "--target-offset",
     type=int,
     metavar="N",
-    help="Add N to the id of each target, so that both sides of a bipartite graph, numbered from 1 each, stay apart "
-    "[default: as the header of a KONECT file says, otherwise 0].",
+    help="Add N to the id of each target, to separate the two sides of a bipartite graph if both are numbered "
+    "from 1 [default: from the header of a KONECT file, otherwise 0].",
 )
 @click.option(
     "--source-column",
     metavar="COLUMN",
-    help="Column of the sources: a name, or a number from 1 [default: as the header says, otherwise 1].",
+    help="Column of the sources: a name, or a number from 1 [default: from the header, otherwise 1].",
 )
 @click.option(
     "--target-column",
     metavar="COLUMN",
-    help="Column of the targets: a name, or a number from 1 [default: as the header says, otherwise 2].",
+    help="Column of the targets: a name, or a number from 1 [default: from the header, otherwise 2].",
 )
 @click.option(
     "--weight-column",
     metavar="COLUMN",
     default="auto",
-    help="Column of the weights: a name, a number from 1, none, or auto: the one called weight or, without a "
-    "header, the third of three.",
+    help="Column of the weights: a name, a number from 1, none, or auto; auto is the column called weight or, "
+    "without a header, the third of three.",
 )
 @click.option(
     "--edge-column",
     "edge_columns",
     metavar="NAME[:DTYPE[:UNITS]][=COLUMN]",
     multiple=True,
-    help="Keep another column of numbers, which hooks read as e.NAME: time:int64 the one that the header calls time, "
-    "time:int64=3 the third; without a type, numbers are float64. Of repeated edges, the first gives its numbers. "
-    "May be given several times.",
+    help="Store another column of numbers, which hooks read as e.NAME: time:int64 is the column called time "
+    "in the header, time:int64=3 the third column; the default type is float64. Repeated edges get the "
+    "numbers of the first. The option may be repeated.",
 )
 @click.option(
     "--time-column",
     metavar="COLUMN",
-    help="Column of the times of the edges: a name, or a number from 1. They become the edge column time, int64, which "
-    "--algo temporal follows; repeats at other times are other edges.",
+    help="Column of the times of edges: a name, or a number from 1. They become the edge column time (int64), "
+    "which --algo temporal follows; edges that repeat at other times are different edges.",
 )
 @click.option(
     "--time-format",
     type=click.Choice(["numbers", "iso", "unix", "unix-ms", "unix-us", "unix-ns"]),
     default="numbers",
-    help="Whether times are numbers, dates of ISO 8601 such as 2026-11-25T20:15:00Z (iso), seconds since 1970-01-01 "
-    "(unix), or milli-, micro- or nanoseconds (unix-ms, unix-us, unix-ns); of all but numbers, dates are shown and "
-    "taken wherever there is a time.",
+    help="Format of times: numbers, ISO 8601 dates such as 2026-11-25T20:15:00Z (iso), seconds since "
+    "1970-01-01 (unix), or milli-, micro- or nanoseconds (unix-ms, unix-us, unix-ns); except for "
+    "numbers, csaw shows and accepts times as dates.",
 )
 @click.option(
     "--time-decimals",
     type=int,
     default=0,
-    help="Decimals of a time, or of a second of a date, to keep, from 0 to 9: with 3, integers count thousandths.",
+    help="Number of decimals to keep of a time, or of the seconds of a date, from 0 to 9: with 3, integers "
+    "count thousandths.",
 )
 @click.option(
     "--duplicates",
     type=click.Choice(["keep", "first", "sum", "error"]),
-    help="On a repeated edge: keep all, keep the first, add the weights (without any, each counts 1), or stop with an "
-    "error [default: first; with --time-column keep].",
+    help="What to do with repeated edges: keep all, keep the first, add the weights (an edge without a weight "
+    "counts 1), or stop with an error [default: first; with --time-column keep].",
 )
 @click.option(
     "--self-loops",
@@ -143,9 +143,10 @@ GROUPS = {
     "--on-error",
     type=click.Choice(["stop", "skip"]),
     default="stop",
-    help="On a malformed row: stop, or skip and count it. Rows must have as many columns as most of the first ones.",
+    help="What to do with a malformed row: stop, or skip and count it. Rows must have as many columns as most "
+    "of the first rows.",
 )
-@click.option("--partitions", type=int, help="Number of partitions [default: as many as --partition-size asks for].")
+@click.option("--partitions", type=int, help="Number of partitions [default: from --partition-size].")
 @click.option(
     "--partition-size",
     "partition_bytes",
@@ -163,12 +164,15 @@ GROUPS = {
     "--partitioner",
     type=click.Choice(["range", "random", "biased-random", "metis", "lp", "degree"]),
     default="range",
-    help="How vertices are put into partitions: by ranges of their ids; at random; at random near neighbors; or "
-    "with few edges between partitions, by METIS (pip install pymetis) or label propagation; or by "
-    "degree, which makes triangles, components, searches and PageRank of csaw evaluate faster on a GPU. All but range "
-    "hold the whole graph in memory once.",
+    help="How to assign vertices to partitions: by ranges of their ids (range), at random (random), at random "
+    "near neighbors (biased-random), with few edges between partitions by METIS (metis; "
+    "pip install pymetis) or label propagation (lp), or by degree (degree), which makes triangles, components, "
+    "searches and PageRank of csaw evaluate faster on a GPU. All except range need memory for the whole "
+    "graph once.",
 )
-@click.option("--partitioner-seed", type=int, default=0, help="Seed of the partitioner, but for range, lp and degree.")
+@click.option(
+    "--partitioner-seed", type=int, default=0, help="Seed of the partitioners random, biased-random and metis."
+)
 @click.option(
     "--compression",
     type=click.Choice(["none", "lz4"]),
@@ -178,47 +182,53 @@ GROUPS = {
 @click.option(
     "--memory",
     callback=values.size,
-    help="Budget such as 4GiB, from 16MiB; csaw itself takes 300 MiB and 30 bytes a vertex on top [default: a "
-    "quarter of the machine].",
+    help="Memory for reading, such as 4GiB, at least 16MiB; csaw needs another 300 MiB and 30 bytes a vertex "
+    "[default: a quarter of the machine's].",
 )
 @click.option(
     "--clusters",
     type=int,
     metavar="N",
-    help="Sort the vertices into N clusters, for cluster-gcn; the whole graph is then held in memory once "
+    help="Sort the vertices into N clusters, for cluster-gcn; this needs memory for the whole graph once "
     "[default: no clusters].",
 )
 @click.option(
     "--method",
     type=click.Choice(["metis", "lp", "random"]),
     default="metis",
-    help="How clusters are made: by METIS, with few edges between them (pip install pymetis), by label "
-    "propagation, or at random.",
+    help="How to make clusters: by METIS, with few edges between them (pip install pymetis), by label "
+    "propagation (lp), or at random.",
 )
 @click.option("--cluster-seed", type=int, default=0, help="Seed of the clusters of metis and random.")
 @click.option(
     "--edge-ids",
     is_flag=True,
-    help="Keep the row of the input that each stored edge comes from, counting edges from 0: "
-    "csaw.partition.read_edge_ids(store, e_id) gives it for the edges of mini-batches. Takes 8 bytes an "
+    help="Store which row of the input each edge comes from, counting edges from 0; "
+    "csaw.partition.read_edge_ids(store, e_id) reads it for the edges of mini-batches. Takes 8 bytes an "
     "edge.",
 )
-@click.option("--threads", type=int, help="Threads [default: all processors].")
-@click.option("--skip-lines", type=int, default=0, help="Lines of text to pass over first, such as 'vertices edges'.")
+@click.option("--threads", type=int, help="Number of threads [default: one per processor].")
+@click.option(
+    "--skip-lines",
+    type=int,
+    default=0,
+    help="Number of lines to skip at the beginning of text files, such as a line 'vertices edges'.",
+)
 @click.option(
     "--cluster",
     metavar="CLUSTER",
-    help="Read, sort and write by the workers of a Dask cluster, with the bytes of one machine: a scheduler's "
-    "address or file, local:N for N processes here, slurm:N or lsf:N for N jobs, or mpi inside an MPI job. "
-    "All see INPUT and OUT under the same paths; --memory and --threads are those of a task.",
+    help="Read, sort and write on the workers of a Dask cluster, with the same bytes as on one machine: a "
+    "scheduler's address or file, local:N for N processes here, slurm:N or lsf:N for N jobs, or mpi "
+    "inside an MPI job. INPUT and OUT need the same paths on all workers; --memory and --threads apply "
+    "to each task.",
 )
-@click.option("--progress/--no-progress", default=True, help="Progress on standard error.")
+@click.option("--progress/--no-progress", default=True, help="Show progress on standard error.")
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Only say how INPUT would be read, and print its first five edges as OUT would have them.",
+    help="Only print how INPUT would be read and its first five edges as OUT would have them.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace OUT, if it is a graph store.")
+@click.option("--overwrite", is_flag=True, help="Replace OUT if it is a graph store.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @console.tones("all counts")
 def partition(
@@ -233,9 +243,10 @@ def partition(
 ) -> None:
     """Make a graph store from files of edges.
 
-    INPUT is an edge list, Matrix Market, CSV, Parquet or Arrow file, plain or compressed; - is stdin. Several of them,
-    or a folder's, in order of their names, are one graph; they must be of one kind. OUT becomes a folder. Names in a
-    header decide which columns are the ends, such as source and target, src and dst, from and to, u and v.
+    INPUT is an edge list, Matrix Market, CSV, Parquet or Arrow file, plain or compressed; - is stdin. Several files, or
+    the files of a folder in order of their names, make one graph; they must be of one kind. OUT becomes a folder. Names
+    in a header, such as source and target, src and dst, from and to, or u and v, decide which columns are the ends of
+    edges.
 
     \b
     Example:

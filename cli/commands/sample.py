@@ -23,7 +23,7 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
     own: dict[str, str] = {}
     for name, _, text in pairs:
         if own.setdefault(name.replace("-", "_"), text) != text:
-            raise click.BadParameter(f"{name}={own[name.replace('-', '_')]} and {name}={text}; give one of them")
+            raise click.BadParameter(f"{name}={own[name.replace('-', '_')]} and {name}={text}; give only one of them")
     if taken := sorted(own.keys() & run_options().keys()):
         raise click.BadParameter(
             f"--{taken[0].replace('_', '-')} is an option of csaw itself; give it without --option"
@@ -38,7 +38,7 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
     "--algo",
     default="deepwalk",
     shell_complete=complete.algorithms,
-    help="Algorithm that draws: a name of those above, or FILE.py:CLASS for one of your own.",
+    help="Algorithm: one of the names above, or FILE.py:CLASS for a custom one.",
 )
 @values.directed
 @click.option(
@@ -47,42 +47,42 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
     multiple=True,
     callback=_own,
     metavar="NAME=VALUE",
-    help="An option of the algorithm, given by name.",
+    help="Set an option of the algorithm by name.",
 )
 @click.option(
     "--from",
     "virtual_from",
     type=values.Place(),
     metavar="VIRTUAL",
-    help="Store the virtual sample VIRTUAL as OUT, in place of GRAPH and what to sample.",
+    help="Store the virtual sample VIRTUAL as OUT, instead of giving GRAPH and what to sample.",
 )
 @click.option(
     "--graph",
     "moved_to",
     type=values.Place(),
     metavar="STORE",
-    help="Graph store that VIRTUAL is drawn from [default: the path that VIRTUAL names].",
+    help="Graph store that VIRTUAL is drawn from [default: the path in VIRTUAL].",
 )
 @click.option(
     "--virtual",
     is_flag=True,
-    help="Store the request alone: the sample is drawn whenever OUT is read, and has the same bytes.",
+    help="Store only the request: the sample is drawn whenever OUT is read, and has the same bytes.",
 )
 @click.option(
     "--cluster",
     metavar="CLUSTER",
-    help="Draw by the workers of a Dask cluster: a scheduler's address or file, local:N for N processes here, "
+    help="Draw on the workers of a Dask cluster: a scheduler's address or file, local:N for N processes here, "
     "slurm:N or lsf:N for N jobs, or mpi inside an MPI job.",
 )
 @click.option(
     "--shard",
     metavar="I/N",
-    help="Draw part I of N alone, I from 0 to N - 1, beside processes that draw the others into the same OUT; "
-    "the last one seals it.",
+    help="Draw only part I of N (0 to N - 1), while other processes draw the other parts into the same OUT; "
+    "the last one to finish seals it.",
 )
-@click.option("--resume", is_flag=True, help="Finish the sample that an interrupted run has left at OUT.")
+@click.option("--resume", is_flag=True, help="Finish the sample that an interrupted run left at OUT.")
 @click.option("--overwrite", is_flag=True, help="Replace the sample store OUT.")
-@click.option("--dry-run", is_flag=True, help="Print the plan, and stop before anything is sampled.")
+@click.option("--dry-run", is_flag=True, help="Print the plan without sampling.")
 @click.option("--json", "as_json", is_flag=True, help="Print the plan or the summary as JSON.")
 @help_all
 @console.tones("all counts and times")
@@ -166,7 +166,7 @@ def _check_own(own: Options, options: Options) -> None:
         if not same:
             by_itself = _as_given(params[name], value)
             raise click.UsageError(
-                f"--option {name}={own[name]} and {by_itself} contradict each other; give one of them"
+                f"--option {name}={own[name]} and {by_itself} contradict each other; give only one of them"
             )
 
 
@@ -179,18 +179,16 @@ def _as_given(param: click.Parameter, value: object) -> str:
 
 def _check_virtual(virtual: bool, virtual_from: str | None, resume: bool, directed: bool | None) -> None:
     if virtual_from and directed is not None:
-        raise click.UsageError(f"{virtual_from} has its graph; give it without --directed and --undirected")
+        raise click.UsageError(f"{virtual_from} determines its graph; leave out --directed and --undirected")
     if virtual and (virtual_from or resume):
-        raise click.UsageError(
-            f"--virtual stores a request; give it without {'--from' if virtual_from else '--resume'}"
-        )
+        raise click.UsageError(f"--virtual only stores a request; leave out {'--from' if virtual_from else '--resume'}")
 
 
 def _check_moved(moved_to: str | None, virtual_from: str | None, cluster: str | None) -> None:
     if moved_to is not None and virtual_from is None:
-        raise click.UsageError("--graph says where the graph of --from is; give the graph to sample as GRAPH")
+        raise click.UsageError("--graph is only for --from; give the graph to sample as GRAPH")
     if moved_to is not None and cluster is not None:
-        raise click.UsageError("--graph is a place on this machine; give it without --cluster")
+        raise click.UsageError("--graph is a path on this machine; leave out --cluster")
 
 
 def _print_plan(graph: str, job: "Job", as_json: bool) -> None:
@@ -221,7 +219,7 @@ def _places(graph: str, out: str | None, virtual_from: str | None) -> tuple[str,
             raise click.UsageError("Missing argument 'OUT'.")
         return graph, out
     if out is not None:
-        raise click.UsageError(f"--from takes the graph of {virtual_from}; give OUT alone")
+        raise click.UsageError(f"--from takes the graph of {virtual_from}; give only OUT")
     return virtual_from, graph
 
 
@@ -271,7 +269,7 @@ def _of_run(virtual_from: str | None, wanted: Options) -> Options:
     known = {name for name, one in run_options().items() if one.group == RUN}
     if virtual_from is not None and (other := sorted(wanted.keys() - known)):
         raise click.UsageError(
-            f"--{other[0].replace('_', '-')} is said by {virtual_from} itself; give it without --from"
+            f"--{other[0].replace('_', '-')} is part of {virtual_from}; leave it out, or leave out --from"
         )
     return wanted
 

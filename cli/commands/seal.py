@@ -7,16 +7,14 @@ from csaw.cli import console, values
 
 @click.command()
 @click.argument("out", type=values.Place())
-@click.option(
-    "--graph", type=values.Place(), help="Graph store that is sampled [default: the path that the sample names]."
-)
+@click.option("--graph", type=values.Place(), help="Graph store that is sampled [default: the path in the sample].")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @console.tones("all counts and times")
 def seal(out: str, graph: str | None, as_json: bool) -> None:
     """Finish the sample OUT after all of its shards are drawn.
 
-    The last shard of csaw sample --shard does this by itself. If it was killed meanwhile, csaw seal compares every
-    group with its checksums and gives the sample its name; groups that are missing or damaged are named.
+    The last shard of csaw sample --shard does this by itself. If it was killed, run csaw seal: it compares every group
+    with its checksums and gives the sample its final name, or lists the groups that are missing or damaged.
 
     \b
     Example:

@@ -14,10 +14,8 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("store", type=values.Place())
-@click.option(
-    "--graph", type=values.Place(), help="Graph store that was sampled [default: the path that the sample names]."
-)
-@click.option("--columns", type=values.Place(), help="File with the columns of data that the sample was drawn with.")
+@click.option("--graph", type=values.Place(), help="Graph store that was sampled [default: the path in the sample].")
+@click.option("--columns", type=values.Place(), help="File with the columns of data that were used to draw the sample.")
 @values.algo_file
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 @console.tones("all findings of each check")
@@ -33,8 +31,8 @@ def verify(
     statistical checks together reject a correct sample once in a million.
 
     With --verbose, each statistical check reports the smallest deviations that it would have found 99 times out of 100,
-    as shares of the choices. A check that tests nothing is "not tested", with the reason. The exit status is 3 when a
-    check fails, and when nothing of the law was tested although some of it could have been.
+    as shares of the choices. A check that tests nothing is "not tested", with the reason. The exit status is 3 if a
+    check fails, or if the law could have been tested but nothing of it was.
 
     \b
     Example:

@@ -97,9 +97,12 @@ def _of_shard(results: Facts, place: str) -> list[str]:
     left = results.get("left", 0)
     return [
         f"Shard {results.get('shard')} of {place}: {done}, {took()}.",
-        f"{left:,} {'group' if left == 1 else 'groups'} left to other shards; the last one gives the sample its name."
+        (
+            f"{left:,} {'group' if left == 1 else 'groups'} left for other shards; the last one gives the sample "
+            "its final name."
+        )
         if left
-        else f"All groups are drawn; another process gives {place} its name.",
+        else f"All groups are drawn; another process gives {place} its final name.",
     ]
 
 
@@ -241,9 +244,10 @@ def of_checks(report: "Report") -> list[str]:
     if counts["failed"]:
         return [f"{store}: FAILED: {counts['failed']} of {len(report.checks)} checks{apart}, {took()}."]
     if report.untested:
-        return [f"{store}: NOT TESTED: {counts['passed']} checks passed{apart}; none of them is of the law"]
+        return [f"{store}: NOT TESTED: {counts['passed']} checks passed{apart}; none of them tests the law"]
     judged = any(check.p_value is not None for check in report.checks)
     return [
         f"{store}: all checks passed{apart}, {took()}.",
-        "--verbose says how small a deviation each would have found." * (judged and not console.is_verbose()),
+        "--verbose shows the smallest deviation that each check would have found."
+        * (judged and not console.is_verbose()),
     ]

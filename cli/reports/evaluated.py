@@ -29,4 +29,4 @@ def print_plan(planned: Sequence[Facts]) -> None:
         ]
         for one in planned
     ]
-    print_table("Measures", ("measure", "device", "the graph is", "of", "keeps beside it", "memory", ""), rows)
+    print_table("Measures", ("measure", "device", "the graph is", "of", "also keeps", "memory", ""), rows)

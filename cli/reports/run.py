@@ -193,7 +193,7 @@ SELECTION = (
     Line("collisions", "candidates selected already"),
     Line("searches", "look-ups to find that out"),
     Line("conflicts", "conflicts between threads"),
-    Line("rebuilt", "running sums computed anew", EDGES),
+    Line("rebuilt", "running sums computed again", EDGES),
 )
 LOADING = (
     Line("transfers", "loads of partitions"),
@@ -284,9 +284,9 @@ def _larger(plan: Facts) -> list[tuple[str, str]]:
     """A line for each larger budget: the time and the bytes, beside those that this budget is expected to take."""
 
     def said(each: Facts, now: Facts) -> str:
-        bytes_read = f"{size(each['bytes'])} read in place of {size(now['bytes'])}"
+        bytes_read = f"{size(each['bytes'])} read instead of {size(now['bytes'])}"
         where = ", all in memory" if each["residency"] == Residency.RESIDENT else ""
-        return f"{seconds(each['seconds'])} in place of {seconds(now['seconds'])}, {bytes_read}{where}"
+        return f"{seconds(each['seconds'])} instead of {seconds(now['seconds'])}, {bytes_read}{where}"
 
     return [(option, said(each, plan["expected"])) for option, each in plan.get("larger", {}).items()]
 

@@ -6,14 +6,14 @@ from csaw.engine.algorithm import Traversal, option
 
 
 class ClusterGcn(Traversal):
-    """An instance is CLUSTERS_PER_BATCH different clusters, each such set equally likely, with all edges among their
+    """An instance is CLUSTERS_PER_BATCH different clusters, every such set equally likely, with all edges among their
     vertices.
     """
 
     paper = "Chiang et al., KDD 2019"
     sources_from = "clusters"
     ends_induced = True
-    clusters_per_batch: int = option(20, help="number of clusters of an instance", low=1, high=2**31 - 1)
+    clusters_per_batch: int = option(20, help="number of clusters in an instance", low=1, high=2**31 - 1)
 
     @property
     def frontier_size(self):

@@ -4,8 +4,8 @@ from csaw.engine.algorithm import LayerEntries, Traversal
 
 
 class Fastgcn(LayerEntries, Traversal):
-    """Each layer is a number of vertices, drawn with replacement from all vertices by the squared norms of their
-    columns of the matrix.
+    """Each layer consists of vertices drawn with replacement from the whole graph, in proportion to the squared norm of
+    their column of the matrix.
     """
 
     paper = "Chen et al., ICLR 2018"

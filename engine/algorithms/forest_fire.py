@@ -6,12 +6,14 @@ from csaw.engine.algorithm import DEPTH_HELP, Traversal, every_hop, option
 
 
 class ForestFire(Traversal):
-    """Each burning vertex lights a geometric number of its unvisited neighbors, burn_prob / (1
-    - burn_prob) on average.
+    """Each burning vertex sets a geometric number of its unvisited neighbors on fire, burn_prob / (1 - burn_prob) on
+    average.
     """
 
     paper = "Leskovec et al., KDD 2005"
-    burn_prob: float = option(0.7, help="chance that a vertex lights one more neighbor", low=0, high=1, open_high=True)
+    burn_prob: float = option(
+        0.7, help="probability that a vertex sets one more neighbor on fire", low=0, high=1, open_high=True
+    )
     depth: int | None = option(2, help=DEPTH_HELP, low=0, high=65535, none="no limit")
 
     def geometric(self):

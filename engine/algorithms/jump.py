@@ -4,10 +4,11 @@ from csaw.engine.algorithm import Walk, option
 
 
 class Jump(Walk):
-    """The walk jumps to a uniformly random vertex with a fixed chance at every step, and always from a dead end."""
+    """The walk jumps to a uniformly random vertex with a fixed probability at every step, and always from a dead
+    end."""
 
     paper = "Leskovec and Faloutsos, KDD 2006"
-    jump_prob: float = option(0.15, help="chance that a step jumps", low=0, high=1)
+    jump_prob: float = option(0.15, help="probability that a step jumps", low=0, high=1)
 
     def update(self, e):
         if e.random() < self.jump_prob:

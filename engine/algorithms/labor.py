@@ -6,8 +6,8 @@ from csaw.engine.algorithm import InTime, Traversal, against_option, option
 
 
 class Labor(InTime, Traversal):
-    """Each vertex u has one random number of [0, 1) in an instance and hop; a frontier vertex of degree d keeps its
-    edge to u if that is below FANOUT / d. In time, d counts the edges that it may select.
+    """In each instance and hop, each vertex u has one random number in [0, 1); a frontier vertex of degree d keeps its
+    edge to u if that number is below FANOUT / d. In time, d counts the edges that it may select.
     """
 
     paper = "Balin and Catalyurek, NeurIPS 2023"
@@ -18,7 +18,7 @@ class Labor(InTime, Traversal):
         help="neighbors that a vertex selects on average, for each hop, separated by commas; -1 selects all",
         low=-1,
     )
-    frontier_size: int = option(1024, help="number of sources of an instance, its batch", low=1)
+    frontier_size: int = option(1024, help="number of sources in an instance, its batch", low=1)
     time_against: str = against_option()
 
     def edge_bias(self, e):

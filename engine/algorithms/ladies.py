@@ -6,12 +6,12 @@ from csaw.engine.algorithm import LayerEntries, Traversal, option
 
 
 class Ladies(LayerEntries, Traversal):
-    """Each layer is a number of vertices, drawn from the neighbors of the layer before by the squares of the matrix
+    """Each layer consists of vertices drawn from the neighbors of the previous layer, by the squares of the matrix
     entries that lead to them.
     """
 
     paper = "Zou et al., NeurIPS 2019"
     draws_from = "neighbors"
     replace: bool = option(
-        True, help="draw a layer with replacement, as the paper does; without, as the code of its authors does"
+        True, help="draw a layer with replacement, as in the paper; without it, as in the authors' code"
     )

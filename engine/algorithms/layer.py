@@ -8,28 +8,28 @@ from csaw.partition.errors import OptionError
 
 class Layer(InTime, ChosenBias, Traversal):
     """At each depth, the frontier as a whole selects NEIGHBOR_SIZE of its edges to unvisited vertices, without
-    replacement. In time, of the edges that its vertices may select.
+    replacement. In time, it selects from the edges that its vertices may select.
     """
 
     paper = "Gao et al., KDD 2018"
     collective = True
     depth: int | None = option(
         2,
-        help="number of layers beyond the sources; none: no limit, until an instance has as many vertices as --total "
-        "says, or nothing new is met",
+        help="number of layers after the sources; none: until an instance has --total vertices, or nothing new "
+        "is reached",
         low=0,
         high=65535,
         none="no limit",
     )
     neighbor_size: int = option(10, help="edges that the frontier selects at each depth", low=0)
-    frontier_size: int = option(1, help="number of sources of an instance", low=1)
+    frontier_size: int = option(1, help="number of sources in an instance", low=1)
     unique: bool = unique_option()
     time_against: str = against_option()
     total: int | None = option(
         None,
         kind=int,
-        help="number of vertices of an instance, its sources among them, from which on it draws no further "
-        "layer; none: --depth alone ends it, or that nothing new is met",
+        help="number of vertices, including sources, at which an instance draws no further layer; none: only "
+        "--depth ends it, or nothing new is reached",
         low=1,
         none="no such number",
     )

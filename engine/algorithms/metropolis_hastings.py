@@ -4,8 +4,8 @@ from csaw.engine.algorithm import Walk
 
 
 class MetropolisHastings(Walk):
-    """The walk proposes a uniform neighbor, moves there with chance min(1, degree here / degree there), and stays
-    otherwise.
+    """The walk proposes a uniform neighbor, moves there with probability min(1, degree here / degree there), and
+    otherwise stays.
     """
 
     paper = "Gjoka et al., INFOCOM 2010"

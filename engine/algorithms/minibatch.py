@@ -21,8 +21,8 @@ class Minibatch(InTime, ChosenBias, MiniBatches):
         super().__init__(**values)
         if self.replace and min(self.fanout, default=0) < 0:
             raise OptionError(
-                "--replace: expected fanouts of at least 0, found -1, which takes each neighbor once; give "
-                "numbers, or run without --replace"
+                "--replace: expected fanouts of at least 0, found -1, which takes each neighbor once; give other "
+                "fanouts, or leave out --replace"
             )
 
     def sizes(self):

@@ -16,7 +16,9 @@ class Multidimensional(Traversal):
     visits = "degree"
     visited_once = False
     clocks = True
-    walk_length: int = option(80, help="steps of an instance, by all of its walkers together", low=0, high=2**31 - 2)
+    walk_length: int = option(
+        80, help="number of steps of an instance, by all of its walkers together", low=0, high=2**31 - 2
+    )
     frontier_size: int = option(10, help="number of walkers of an instance", low=1)
 
     def vertex_bias(self, v):

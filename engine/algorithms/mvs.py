@@ -7,14 +7,14 @@ from csaw.engine.algorithms.minibatch import Minibatch
 
 
 class Mvs(Minibatch):
-    """Each source is a seed of a mini-batch with a chance in proportion to the norm of its gradient, up to 1; each seed
-    selects its neighbors, all unless FANOUT says otherwise.
+    """Each source is a seed of a mini-batch with a probability proportional to the norm of its gradient, up to 1; each
+    seed selects its neighbors, all of them unless FANOUT is given.
     """
 
     paper = "Cong et al., KDD 2020"
     draws_seeds = True
     epochs, shuffle, drop_last = 1, False, False  # seeds are drawn anew for each mini-batch
-    seeds_per_batch: int = option(1024, help="mean number of seeds of a mini-batch", low=1, high=2**31 - 1)
+    seeds_per_batch: int = option(1024, help="mean number of seeds in a mini-batch", low=1, high=2**31 - 1)
     fanout: tuple[int, ...] = option(
         (-1,),
         help="neighbors that a vertex selects, one number for each hop, separated by commas; -1 selects all",
@@ -23,6 +23,6 @@ class Mvs(Minibatch):
     norms: str | None = option(
         None,
         kind=str,
-        help="column of data with the norm of each vertex's gradient; none: all are equal",
+        help="name of the column with the norm of each vertex's gradient; none: all norms are equal",
         none="equal norms",
     )

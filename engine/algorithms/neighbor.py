@@ -25,8 +25,8 @@ class Neighbor(InTime, ChosenBias, Traversal):
         super().__init__(**values)
         if self.unique and self.replace:
             raise OptionError(
-                "--unique: expected no --replace beside it, because different vertices are drawn without "
-                "replacement; run without one of them"
+                "--unique and --replace exclude each other, because different vertices are drawn without "
+                "replacement; leave one out"
             )
 
     def sizes(self):

@@ -4,11 +4,12 @@ from csaw.engine.algorithm import LENGTH_HELP, MOST_STEPS, Walk, option
 
 
 class Ppr(Walk):
-    """The walk ends with a fixed chance before every step; its last vertex is a draw from personalized PageRank."""
+    """The walk ends with a fixed probability before every step; its last vertex is a draw from personalized
+    PageRank."""
 
     paper = "Fogaras et al., Internet Mathematics 2005"
     walk_length: int | None = option(None, kind=int, help=LENGTH_HELP, low=0, high=MOST_STEPS, none="no limit")
-    termination_prob: float = option(0.15, help="chance that the walk ends before a step", low=0, high=1)
+    termination_prob: float = option(0.15, help="probability that the walk ends before a step", low=0, high=1)
 
     def expected_steps(self):
         return 1 / self.termination_prob - 1 if self.termination_prob > 0 else float("inf")

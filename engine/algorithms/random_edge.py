@@ -4,7 +4,7 @@ from csaw.engine.algorithm import Traversal, option
 
 
 class RandomEdge(Traversal):
-    """An instance is NEIGHBOR_SIZE different edges, each such set equally likely; an undirected edge counts once."""
+    """An instance is NEIGHBOR_SIZE different edges, every such set equally likely; an undirected edge counts once."""
 
     paper = "Leskovec and Faloutsos, KDD 2006"
     sources_from = "every"
@@ -12,7 +12,7 @@ class RandomEdge(Traversal):
     collective = True
     visited_once = False
     each_edge_once = True
-    neighbor_size: int = option(100, help="number of edges of an instance", low=0)
+    neighbor_size: int = option(100, help="number of edges in an instance", low=0)
 
     def edge_bias(self, e):
         return 1.0

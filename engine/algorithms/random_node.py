@@ -4,14 +4,14 @@ from csaw.engine.algorithm import Traversal, option
 
 
 class RandomNode(Traversal):
-    """An instance is FRONTIER_SIZE different vertices, each such set equally likely, with the edges among them."""
+    """An instance is FRONTIER_SIZE different vertices, every such set equally likely, with the edges among them."""
 
     paper = "Leskovec and Faloutsos, KDD 2006"
     sources_from = "distinct"
     visits = "uniform"
     sized_by = "frontier_size"
     induced = True
-    frontier_size: int = option(100, help="number of vertices of an instance", low=1)
+    frontier_size: int = option(100, help="number of vertices in an instance", low=1)
 
     def edge_bias(self, e):
         return 1.0

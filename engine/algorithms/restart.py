@@ -4,10 +4,10 @@ from csaw.engine.algorithm import Walk, option
 
 
 class Restart(Walk):
-    """The walk returns to its source with a fixed chance at every step, and always from a dead end."""
+    """The walk returns to its source with a fixed probability at every step, and always from a dead end."""
 
     paper = "Tong et al., ICDM 2006"
-    restart_prob: float = option(0.15, help="chance that a step returns to the source", low=0, high=1)
+    restart_prob: float = option(0.15, help="probability that a step returns to the source", low=0, high=1)
 
     def update(self, e):
         if e.random() < self.restart_prob:

@@ -9,8 +9,8 @@ from csaw.engine.algorithm import Traversal, option
 
 
 class SaintEdge(Traversal):
-    """An instance is the subgraph of the ends of FRONTIER_SIZE edges, drawn with replacement: of a random vertex, and
-    of a random neighbor of it.
+    """An instance is the subgraph of the ends of FRONTIER_SIZE edges, drawn with replacement: each joins a random
+    vertex and a random neighbor of it.
     """
 
     paper = "Zeng et al., ICLR 2020"
@@ -19,7 +19,7 @@ class SaintEdge(Traversal):
     visited_once = False
     replace = True
     ends_induced = True
-    frontier_size: int = option(4000, help="draws of edges for an instance, with replacement", low=1)
+    frontier_size: int = option(4000, help="number of edges to draw for an instance, with replacement", low=1)
 
     def edge_bias(self, e):
         return 1.0

@@ -6,8 +6,8 @@ from csaw.engine.algorithm import MatrixEntries, Traversal, normalize_option, op
 
 
 class SaintNode(MatrixEntries, Traversal):
-    """An instance is the subgraph of the vertices that SUBGRAPH_NODES draws give, by the squared norms of their
-    columns; these draws are its sources.
+    """An instance is the subgraph of SUBGRAPH_NODES vertices, drawn by the squared norms of their columns; these draws
+    are its sources.
     """
 
     paper = "Zeng et al., ICLR 2020"
@@ -16,7 +16,7 @@ class SaintNode(MatrixEntries, Traversal):
     replace = True
     ends_induced = True
     normalize: str = normalize_option("row")
-    subgraph_nodes: int = option(6000, help="draws of vertices for an instance, with replacement", low=0)
+    subgraph_nodes: int = option(6000, help="number of vertices to draw for an instance, with replacement", low=0)
 
     def sizes(self):
         return (self.subgraph_nodes,)

@@ -6,8 +6,8 @@ from csaw.engine.algorithm import Traversal, option
 
 
 class SaintWalk(Traversal):
-    """An instance is the subgraph of the vertices that uniform walks of WALK_LENGTH steps visit, from FRONTIER_SIZE
-    random roots.
+    """An instance is the subgraph of the vertices that uniform walks of WALK_LENGTH steps from FRONTIER_SIZE random
+    roots visit.
     """
 
     paper = "Zeng et al., ICLR 2020"
@@ -17,7 +17,7 @@ class SaintWalk(Traversal):
     replace = True
     ends_induced = True
     walk_length: int = option(2, help="number of steps of a walk", low=0, high=65535)
-    frontier_size: int = option(3000, help="number of roots of an instance, drawn with replacement", low=1)
+    frontier_size: int = option(3000, help="number of roots in an instance, drawn with replacement", low=1)
 
     def edge_bias(self, e):
         return 1.0

@@ -4,8 +4,8 @@ from csaw.engine.algorithm import DEPTH_HELP, Traversal, every_hop, option, uniq
 
 
 class Snowball(Traversal):
-    """Every vertex reached selects all of its unvisited neighbors, or NEIGHBOR_SIZE of them, up to DEPTH hops from the
-    source.
+    """Every vertex that is reached selects all of its unvisited neighbors, or NEIGHBOR_SIZE of them, up to DEPTH hops
+    from the source.
     """
 
     paper = "Goodman, Annals of Mathematical Statistics 1961"

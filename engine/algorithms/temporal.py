@@ -6,41 +6,47 @@ from csaw.partition.errors import OptionError
 
 
 class Temporal(EdgeStarts):
-    """The walk takes edges in the order of their times, the next one by how soon it comes."""
+    """The walk follows edges in the order of their times, and chooses the next one by how soon it comes."""
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)
         if "edge_bias" in vars(cls):
-            raise OptionError("temporal: its bias is --time-bias; derive a class with an edge_bias from TemporalWalk")
+            raise OptionError(
+                "temporal has no edge bias except --time-bias; for another one, derive a class from TemporalWalk"
+            )
 
     paper = "Nguyen et al., Companion of WWW 2018"
     by_time = True
-    direction: str = option("forward", help="whether walks go forward or back in time", choices=("forward", "backward"))
+    direction: str = option(
+        "forward", help="whether walks go forward or backward in time", choices=("forward", "backward")
+    )
     time_order: str = option(
         "strict",
-        help="whether the next edge must have another time, or may have the same: monotone",
+        help="whether the next edge must have a different time (strict) or may have the same time (monotone)",
         choices=("strict", "monotone"),
     )
     time_bias: str = option(
         "uniform",
-        help="bias of an edge among those that may follow: none, linear in its rank by time, or exponential in the "
-        "time until then or in that rank",
+        help="bias of an edge among those that may follow: uniform, linear in its rank by time, exponential in "
+        "the time until it, or exponential in its rank",
         choices=BIASES,
     )
     prefer: str = option(
-        "near", help="whether other biases than uniform prefer edges near in time, or far", choices=("near", "far")
+        "near",
+        help="whether a --time-bias other than uniform prefers edges that are near or far in time",
+        choices=("near", "far"),
     )
     per: str = option(
         "edge",
-        help="whether ranks and uniform biases count edges, or different times, of whose edges one is then drawn",
+        help="draw the next edge directly (edge), or draw a time first and then one of its edges (time)",
         choices=("edge", "time"),
     )
     time_scale: float = option(
         1.0,
         reads="scale",
         reads_beside=("time_bias", "exponential"),
-        help="time in which an exponential bias changes by e, in the units of the graph or, of dates, such as 12h; of "
-        "one in ranks, how many",
+        help="time in which an exponential --time-bias changes by a factor of e, in the units of the graph, or "
+        "for dates a length such as 12h; for exponential-rank, a number of ranks",
         low=0,
         open_low=True,
     )
@@ -48,7 +54,7 @@ class Temporal(EdgeStarts):
         None,
         kind=int,
         reads="length",
-        help="longest time between two edges that follow each other, a number or, of dates, such as 7d",
+        help="longest time between two consecutive edges: a number, or for dates a length such as 7d",
         low=0,
         none="no limit",
     )
@@ -56,7 +62,7 @@ class Temporal(EdgeStarts):
         None,
         kind=int,
         reads="time",
-        help="time, as --start-time, after which no edge is taken; backward, before which",
+        help="time after which no edge is followed (backward: before which), in the format of --start-time",
         none="no limit",
     )
 
@@ -64,7 +70,7 @@ class Temporal(EdgeStarts):
         super().__init__(**values)
         check_bias(("--time-bias", "--per", "--time-scale"), self.time_bias, self.per, self.time_scale)
         if self.time_bias == "uniform" and self.prefer == "far":
-            raise OptionError("--prefer far: expected another --time-bias beside it, found uniform")
+            raise OptionError("--prefer far: expected a --time-bias other than uniform")
 
     @property
     def backward(self):

@@ -63,5 +63,5 @@ def _lanczos(network: Network, incoming: Network, count: int) -> tuple[np.ndarra
         return eigsh(matrix, count, which="LM", v0=start)
     except ArpackNoConvergence as error:
         raise OptionError(
-            f"--spectrum-size: {count:,} leading values did not settle ({error}); ask for fewer or more of them"
+            f"--spectrum-size: {count:,} leading values did not converge ({error}); ask for fewer or more of them"
         ) from error

@@ -1,4 +1,4 @@
-"""Measures: classes that say what a graph is like in one respect.
+"""Measures: classes that describe one property of a graph.
 
 Each file of analytics/measures has one; evaluation and the command line find it there. A measure's ``findings`` are of
 four kinds. Numbers are compared by their relative error, distributions by the D-statistic, curves by the largest
@@ -170,7 +170,7 @@ class Measure:
         return {name: getattr(self, name) for name in self.options()}
 
     def kept_by(self) -> list[object]:
-        """What findings depend on beside the graph: they are kept under it."""
+        """Everything besides the graph on which findings depend: the key of their cache."""
         return [self.name(), self.parameters()]
 
     def computes(self, directed: bool) -> tuple[str, ...]:
@@ -203,7 +203,7 @@ class Measure:
         return max(*rows, *(work.whole(network, kept) for work in self.works(network) if work.whole), 0)
 
     def works(self, network: "Network") -> list[Work]:
-        """What it computes on the device of a network that needs more than two rows beside what is kept."""
+        """Its computations on the device of a network that need more than two rows in addition to what is kept."""
         known = network.works()
         return [known[what] for what in self.computes(network.store.directed) if what in known]
 
@@ -232,7 +232,7 @@ Wanted: TypeAlias = str | type[Measure] | Measure
 def seed_option() -> int:
     """Declare the option of measures that draw at random, which all of them share."""
     return option(
-        0, help="seed of the random draws of measures: sources, sketches, wedges", kind=int, low=0, high=2**64 - 1
+        0, help="seed of random draws in measures: sources, sketches, wedges", kind=int, low=0, high=2**64 - 1
     )
 
 

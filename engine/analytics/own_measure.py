@@ -39,13 +39,13 @@ ALIKE = 0.75  # how alike two names are where one of them is misspelled
 class Measure(measure.Measure):
     """A number for each vertex, found in rounds.
 
-    In a round, the value of each vertex goes along the edges that leave it, what comes to a vertex is combined, and the
-    vertex gets a new value. All of them see the values before the round. It ends once no value changes. Options are
-    class attributes made by ``option``; ``vertex_option`` makes one that is the id of a vertex.
+    In a round, each vertex sends its value along its outgoing edges, the values that reach a vertex are combined, and
+    the vertex gets a new value. All vertices see the values from before the round. The measure ends when no value
+    changes. Options are class attributes made by ``option``; ``vertex_option`` makes one that is the id of a vertex.
 
-    A hook reads ``round``, ``vertices`` (their number) and ``nothing`` beside what stands below. ``nothing`` is what
-    changes nothing where it is combined: 2^63 - 1 for min and -(2^63 - 1) for max, of floats the infinities, else 0. A
-    vertex whose value is that passes nothing along by min, max and or.
+    In addition to the fields below, a hook reads ``round``, ``vertices`` (their number) and ``nothing``. ``nothing`` is
+    the value that changes nothing when it is combined: 2^63 - 1 for min and -(2^63 - 1) for max, infinities for floats,
+    otherwise 0. With min, max and or, a vertex with this value sends nothing.
     """
 
     KEEPS: ClassVar = {"cpu": Footprint(80, ids=2, fixed=FIXED), "cuda": Footprint(112, ids=2, fixed=FIXED)}
@@ -58,26 +58,27 @@ class Measure(measure.Measure):
     undirected graph."""
 
     kind: ClassVar[str] = "value"
-    """How the numbers of a sample are compared: by their distribution over visits (value), by the vertices that rank
-    first (rank), or not at all (label)."""
+    """How to compare the numbers of a sample: by their distribution over visits (value), by the top-ranked vertices
+    (rank), or not at all (label).
+    """
 
     rounds: int | None = None
-    """How many rounds there are at most; None: until no value changes."""
+    """The largest number of rounds; None: until no value changes."""
 
     limit: int = 100_000
-    """Rounds after which values that still change are an error, without ``rounds``."""
+    """Without ``rounds``: the number of rounds after which values that still change are an error."""
 
     tolerance: float | None = None
-    """It ends, too, once a round changes values by at most this, in a sum over all vertices."""
+    """The measure also ends when a round changes values by at most this, summed over all vertices."""
 
     # Hooks are compiled; the bodies here say what they do where a class does not have them.
 
     def start(self, v):  # type: ignore[no-untyped-def]
-        """Return the value that a vertex begins with: its type is that of all values. Reads ``v.id``, ``v.degree``."""
+        """Return the initial value of a vertex; its type is the type of all values. Reads ``v.id``, ``v.degree``."""
         return v.id
 
     def edge(self, e):  # type: ignore[no-untyped-def]
-        """Return what goes along an edge; by default the value of its source.
+        """Return the value that goes along an edge; by default the value of its source.
 
         Reads ``e.value``, ``e.src``, ``e.dst``, ``e.weight``, ``e.src_degree``, ``e.dst_degree``, ``e.dst_value`` and
         ``e.total``.
@@ -85,15 +86,15 @@ class Measure(measure.Measure):
         return e.value
 
     def vertex(self, v):  # type: ignore[no-untyped-def]
-        """Return the value of a vertex after a round; by default, its value combined with what has come.
+        """Return the value of a vertex after a round; by default, its value combined with the values that arrived.
 
         Reads ``v.id``, ``v.degree``, ``v.value``, ``v.combined`` and ``v.total``.
         """
         return v.value
 
     def total(self, v):  # type: ignore[no-untyped-def]
-        """Return what a vertex adds to ``v.total`` and ``e.total`` of the round. Reads ``v.id``, ``v.degree``,
-        ``v.value``.
+        """Return the amount that a vertex adds to ``v.total`` and ``e.total`` of the round. Reads ``v.id``,
+        ``v.degree``, ``v.value``.
         """
         return 0.0
 
@@ -109,7 +110,7 @@ class Measure(measure.Measure):
 
     @classmethod
     def has(cls, hook: str) -> bool:
-        """Whether the class has a hook of its own."""
+        """Whether the class overrides a hook."""
         return getattr(cls, hook) is not getattr(Measure, hook)
 
     def hooks(self, *, real: bool) -> dict[str, Hook]:
@@ -129,9 +130,9 @@ class Measure(measure.Measure):
 
     @property
     def keeps_best(self) -> bool:
-        """Whether a value is the best of all that has come to its vertex in any round.
+        """Whether a value is the best of all values that arrived at its vertex in any round.
 
-        Then a value that does not change need not be passed along again, and the order makes no difference.
+        If so, a value that does not change need not be passed along again, and the order makes no difference.
         """
         best = self.combine != "sum" and not self.has("vertex") and self.tolerance is None
         return best and not EARLIER & self._reads.get("edge", frozenset())
@@ -143,7 +144,7 @@ class Measure(measure.Measure):
 
     @property
     def sends_by_value(self) -> bool:
-        """Whether nothing but its value decides what a vertex passes along."""
+        """Whether only its value decides what a vertex passes along."""
         return self._reads.get("edge", frozenset()) <= OF_VALUE
 
     def parameters_of(self, store: GraphStore, graph: Network) -> tuple[float, ...]:
@@ -255,24 +256,25 @@ class Measure(measure.Measure):
     def _check_rules(self) -> None:
         if not self.has("start"):
             raise OptionError(
-                f"{self.name()}: expected a method 'def start(self, v)', the value that a vertex begins with"
+                f"{self.name()}: expected a method 'def start(self, v)' that returns the initial value of a vertex"
             )
         if self.combine == "sum" and not self.has("vertex"):
             raise OptionError(
-                f"{self.name()}: a sum needs a method 'def vertex(self, v)', the value that v.combined makes of v.value"
+                f"{self.name()}: a sum needs a method 'def vertex(self, v)' that computes the new value from "
+                "v.combined and v.value"
             )
         if self.over != "edges" and "weight" in self._reads.get("edge", ()):
             said = f"{self.name()}.edge: e.weight is of the edges as they are stored; take over = 'edges'"
             raise placed(OptionError(said), type(self).edge)
         if self.reads("round") and self.rounds is None and self.tolerance is None:
             raise OptionError(
-                f"{self.name()}: a hook reads the number of the round, so that there is always a next one; "
-                "set rounds or tolerance"
+                f"{self.name()}: a hook reads the number of the round, so the measure would never end; set rounds "
+                "or tolerance"
             )
 
 
 def _attributes(kind: type) -> Iterator[tuple[str, object]]:
-    """What a class and its bases of the user's own define."""
+    """The attributes that a custom class and its custom bases define."""
     for base in (base for base in kind.__mro__ if issubclass(base, Measure) and base is not Measure):
         yield from vars(base).items()
 
@@ -280,7 +282,7 @@ def _attributes(kind: type) -> Iterator[tuple[str, object]]:
 def vertex_option(*, help: str) -> int:
     """Declare an option that is the original id of a vertex, as a class attribute.
 
-        source: int = vertex_option(help="vertex that distances are taken from")
+        source: int = vertex_option(help="vertex from which to measure distances")
 
     In hooks, ``self.source`` is the number of that vertex, as ``v.id`` is. The default is the vertex of largest degree.
 
@@ -288,7 +290,7 @@ def vertex_option(*, help: str) -> int:
         help: what the option changes, for ``csaw evaluate --help``.
 
     Returns:
-        The declaration, in place of the value.
+        The declaration, which stands for the value.
     """
     made: Option = VertexOption(None, f"{help} [default: {LARGEST}]", object, none=LARGEST)
     return cast("int", made)

@@ -126,10 +126,14 @@ class RankMeasure(Measure):
     KEEPS: ClassVar = {"cpu": Footprint(56, fixed=1 << 18), "cuda": Footprint(84, fixed=FIXED)}
     paper = "Page, Brin, Motwani and Winograd 1999"
     damping: float = option(
-        0.85, help="chance that a step of PageRank follows an edge and does not jump", low=0, high=0.9999, reason=SLOW
+        0.85,
+        help="probability that a step of PageRank follows an edge instead of jumping",
+        low=0,
+        high=0.9999,
+        reason=SLOW,
     )
     tolerance: float = option(
-        1e-6, help="PageRank ends when an iteration changes ranks by this much in all (L1)", low=1e-12, high=1
+        1e-6, help="total change of ranks in an iteration (L1) at which PageRank stops", low=1e-12, high=1
     )
 
 

@@ -1,4 +1,4 @@
-"""The rounds of a measure of the user's own, and what they have found: the same on every device.
+"""The rounds of a custom measure, and what they have found: the same on every device.
 
 Where values are the best of all that has come (``keeps_best`` of the measure), those that changed are pushed along
 rows, or pulled where rows can be left early. Any other measure pulls: each vertex reads the row of those that values
@@ -72,7 +72,7 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
 
 
 class Hooked(Protocol):
-    """What the rounds of a measure know of its class, which engine/analytics/own_measure.py declares."""
+    """The part of a measure's class that rounds read; engine/analytics/own_measure.py declares it."""
 
     combine: ClassVar[str]
     rounds: int | None
@@ -140,7 +140,7 @@ class _Rewriter(Rewriter):
         return expression(self.fields[name])
 
     def _engine_call(self, name: str, arguments: list[ast.expr]) -> ast.expr:
-        raise OptionError(f"{self.where}: no call {self.view}.{name}(...); a measure's hook reads fields alone")
+        raise OptionError(f"{self.where}: no call {self.view}.{name}(...); a measure's hook reads only fields")
 
 
 def nothing(combine: str, real: bool) -> float:
@@ -220,9 +220,9 @@ def refuse_endless(measure: Hooked, number: int, changed: int) -> None:
     """OptionError about values that still change after ``number`` rounds, where that many are not wanted."""
     if changed and measure.rounds is None and number >= measure.limit:
         raise OptionError(
-            f"{measure.name()}: after {number:,} rounds, the values of {changed:,} vertices still change; if it ends "
-            "later, raise limit in the class; if it never ends, set rounds to a number of rounds, or tolerance to the "
-            "change at which to stop"
+            f"{measure.name()}: after {number:,} rounds, the values of {changed:,} vertices still change; if it "
+            "ends later, raise limit in the class; if it never ends, set rounds to a fixed number, or tolerance "
+            "to the change at which to stop"
         )
 
 
@@ -232,7 +232,7 @@ def refuse_fault(asked: Asked, hook: str, vertex: int, number: int) -> None:
         return
     measure, known = asked.measure, asked.store.original_ids(np.array([vertex]))[0]
     said = f"{measure.name()}.{hook}: expected a number, found NaN (not a number) at vertex {known}"
-    error = OptionError(f"{said}{f' in round {number}' * (number > 0)}; such as 0 / 0 or inf - inf gives")
+    error = OptionError(f"{said}{f' in round {number}' * (number > 0)}, as from 0 / 0 or inf - inf")
     raise placed(error, getattr(type(measure), hook)) if measure.has(hook) else error
 
 

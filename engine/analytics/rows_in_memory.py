@@ -1,4 +1,4 @@
-"""The memory of a network: what is set aside for a measure, and the rows that are in memory beside it.
+"""The memory of a network: the part reserved for a measure, and the rows that fit in the rest.
 
 Networks that are made of a graph's network share its memory: their rows are in memory beside each other, or in turn.
 """
@@ -235,7 +235,7 @@ class RowsInMemory(ABC):
         return self.kept_bytes + 2 * self.edge_bytes * max(self.store.max_degree, 1)
 
     def advice(self, needed: int) -> str:
-        """What to do about memory that does not hold ``needed`` bytes, nor what the measure needs after that."""
+        """The advice if memory does not hold ``needed`` bytes, nor what the measure needs after that."""
         return f"raise {self.flag} to {max(needed, self.suffices() if self.suffices else 0):,}"
 
     def refusal(self, needed: int, what: str, otherwise: str = "") -> BudgetError:
@@ -252,7 +252,7 @@ class RowsInMemory(ABC):
         if self.residency is Residency.RESIDENT and not self._fits:
             whole = self.edges * self.edge_bytes + self.kept_bytes
             needs = f"{whole:,} bytes are needed for all rows and for {kept}"
-            raise self.refusal(whole, needs, ", or run without --residency")
+            raise self.refusal(whole, needs, ", or leave out --residency")
         if self.memory < self.least_bytes:
             rows = f"two rows of {max(self.store.max_degree, 1):,} neighbors"
             raise self.refusal(self.least_bytes, f"{self.least_bytes:,} bytes are needed for {kept} and for {rows}")

@@ -83,9 +83,9 @@ class Spread(NamedTuple):
         needed = kept + self.bytes_of_rows(store)
         if needed > memory:
             raise BudgetError(
-                f"{store.path}: {needed:,} bytes are needed on each of {len(self.ranges)} GPUs, for a share of the "
-                f"rows and for what is kept of {store.vertices:,} vertices, and {memory:,} are allowed; raise "
-                f"--gpu-memory to {needed:,}, name more GPUs, or pass --residency {Residency.HOST}"
+                f"{store.path}: {needed:,} bytes are needed on each of {len(self.ranges)} GPUs, for a share of "
+                f"the rows and for the values of {store.vertices:,} vertices, but only {memory:,} are allowed; "
+                f"raise --gpu-memory to {needed:,}, name more GPUs, or pass --residency {Residency.HOST}"
             )
 
     def begins(self, offsets: np.ndarray, most: int) -> list[tuple[int, int]]:

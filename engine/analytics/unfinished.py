@@ -1,4 +1,4 @@
-"""Long computations that go on where they were interrupted: their state is kept in a file now and then."""
+"""Long computations that continue where they were interrupted: their state is saved to a file now and then."""
 
 import hashlib
 import logging
@@ -100,7 +100,7 @@ class Unfinished:
         except DAMAGED:
             done = {}
         if done:
-            log.info("%s goes on where it was interrupted", self.place.name.rpartition("-")[0])
+            log.info("%s continues where it was interrupted", self.place.name.rpartition("-")[0])
         return Work(path, asked, done)
 
     def files(self) -> Iterator[Path]:

@@ -1,5 +1,5 @@
-"""A folder for stores that are made of a window of a graph, such as its undirected one, and go with it: nobody asks for
-the same window often enough to keep them, and there are many windows.
+"""A folder for stores that are made of a window of a graph, such as its undirected one, and are removed with it: the
+same window is rarely needed again, and there are many windows.
 """
 
 import os

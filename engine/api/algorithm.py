@@ -2,8 +2,8 @@
 
 An algorithm is a class with options and up to four hooks, written in the subset of Python that Numba compiles:
 
-    edge_bias(self, e)    unnormalised chance of an edge; 0 means never       (default ``e.weight``)
-    vertex_bias(self, v)  unnormalised chance that a waiting vertex expands   (default: its degree): of the pool of a
+    edge_bias(self, e)    unnormalized chance of an edge; 0 means never       (default ``e.weight``)
+    vertex_bias(self, v)  unnormalized chance that a waiting vertex expands   (default: its degree): of the pool of a
                           traversal with ``pool_size``, or of the walkers of one with ``clocks``
     update(self, e)       vertex that follows a selected edge, or -1 for none (default ``e.dst``): where a walk goes on,
                           or what enters the frontier of a traversal
@@ -18,9 +18,8 @@ and v.degree, apart from dst, dst_degree and the numbers of edges.
 the vertex i steps back: path(0) is e.src, path(1) is e.prev; -1 before the source. ``e.weight`` is a 64-bit float, 1 in
 an unweighted run. An edge column is a 64-bit integer or a 64-bit float, as its dtype is; the graph store lists its
 columns. ``x / 0`` is infinity or NaN, and of integers ``x // 0`` and ``x % 0`` are 0. ``e.column("pagerank", e.dst)``
-is that vertex's number in a column of data given with ``--columns``; NaN for what is no vertex.
-Where the graph is streamed only edge_bias may ask is_neighbor, of e.prev or e.src: other rows may not be in memory, and
-such a run is refused.
+is that vertex's number in a column of data given with ``--columns``; NaN for no vertex. On a streamed graph only
+edge_bias may call is_neighbor, for e.prev or e.src: other rows may not be in memory, so csaw rejects such a run.
 """
 
 import hashlib
@@ -157,9 +156,9 @@ __all__ = [
 NONE = -1  # no vertex: no previous one, or the end of a walk
 MOST_STEPS = 2**31 - 2  # of a walk
 LENGTH_HELP = (
-    "number of steps of a walk, L edges and L + 1 vertices; none: no limit, where the algorithm ends walks by itself"
+    "number of steps of a walk (L steps give L + 1 vertices); none: no limit, if the algorithm ends walks by itself"
 )
-DEPTH_HELP = "number of hops from the source; none: no limit, until nothing new is met"
+DEPTH_HELP = "number of hops from the source; none: until nothing new is reached"
 PLANNED_HOPS = 64  # of a traversal without a limit, which a plan counts on
 
 
@@ -180,33 +179,36 @@ class Algorithm:
     paper: ClassVar[str] = ""
     layout: ClassVar[str] = "subgraphs"  # walks | hops | subgraphs | batches: how its samples are stored
     ends_induced: ClassVar[bool] = False
-    """Whether an instance ends as the subgraph of the vertices that it has met, as with ``--induced``."""
+    """Whether an instance ends as the subgraph of the vertices that it reached, as with ``--induced``."""
     sources_from: ClassVar[str] = "all"
-    """Where instances start when the user does not say: ``all`` vertices, one each; ``random``: drawn independently;
-    ``connected``: drawn independently from the vertices that have neighbors; ``edges``, of walks: drawn independently,
-    as often as they have edges; ``distinct``: a uniform set of frontier_size vertices an instance (pool_size where
-    there is a pool); ``every``: each instance holds all vertices; ``clusters``: all vertices of a uniform set of
-    frontier_size clusters of the graph store, and an instance ends as their induced subgraph."""
+    """Where instances start by default. ``all``: at all vertices, one each. ``random``: at vertices drawn
+    independently. ``connected``: the same, from the vertices that have neighbors. ``edges``, only for walks: the same,
+    in proportion to their number of edges. ``distinct``: a uniform set of frontier_size vertices per instance
+    (pool_size if there is a pool). ``every``: each instance has all vertices. ``clusters``: all vertices of a uniform
+    set of frontier_size clusters of the graph store; an instance ends as their induced subgraph.
+    """
 
     sized_by: ClassVar[str] = ""
-    """The option that is the number of vertices of an instance, which ``--target`` sets; empty where instances are
-    joined until they have so many."""
+    """The option with the number of vertices in an instance, which ``--target`` sets; empty if instances are joined
+    until they have that many.
+    """
 
     visits: ClassVar[str] = ""
     """How likely an instance visits each vertex of an undirected graph: ``uniform``; by its ``degree``; by its
-    ``strength``, the sum of its weights; empty where no closed form is known. Of walks, once they have mixed.
-    ``csaw evaluate --estimate`` corrects visits by it."""
+    ``strength``, the sum of its weights; empty if no closed form is known. For walks, after they have mixed. ``csaw
+    evaluate --estimate`` corrects visits by it.
+    """
 
     vertex_columns: VertexColumns = NO_COLUMNS
-    """The columns of data that hooks may read, set by the run that they were given to."""
+    """The columns of data that hooks may read, set by the run."""
 
     in_units: Mapping[str, str] = MappingProxyType({})
-    """The units of a graph in which options are times already, by the option; set when it is built."""
+    """For each option that is already a time in the units of a graph, those units; set when the algorithm is built."""
 
     lacks: ClassVar[Mapping[str, str]] = {}  # the reason, ", because ...", for each option that similar ones have
 
     file_digest: str = ""
-    """The SHA-256 of the file of a user's own algorithm, set when it is built; empty for those that csaw ships."""
+    """The SHA-256 of the file of a custom algorithm, set when it is built; empty for built-in algorithms."""
     file_text: ClassVar[str] = ""
     """The text of that file, set when it is run."""
 
@@ -217,7 +219,7 @@ class Algorithm:
 
     @classmethod
     def name(cls) -> str:
-        """The name on the command line: ``label`` where the class has one, otherwise the class name in kebab case."""
+        """The name on the command line: ``label`` if the class has one, otherwise the class name in kebab case."""
         return cls.__dict__.get("label") or "".join("-" + c.lower() if c.isupper() else c for c in cls.__name__)[1:]
 
     @classmethod
@@ -227,7 +229,7 @@ class Algorithm:
 
     @classmethod
     def refuse_unknown(cls, names: Iterable[str], hint: Callable[[str, list[str]], str] = meant) -> None:
-        """Raise OptionError for the first name that is no option; a ``hint`` by that flag and the known ends it."""
+        """Raise OptionError for the first name that is not an option; its message ends with a ``hint``."""
         known = cls.options()
         for name in names:
             if name not in known:
@@ -238,15 +240,15 @@ class Algorithm:
                 )
 
     def parameters(self) -> Record:
-        """The values of options, as plain data for the manifest: of all but those at their default that earlier
-        requests do not have.
+        """The values of options, as plain data for the manifest, without those at a default that earlier requests do
+        not have.
         """
         values = {name: (getattr(self, name), declared) for name, declared in self.options().items()}
         return {name: value for name, (value, one) in values.items() if not (one.is_later and value == one.default)}
 
     @cached_property
     def rule(self) -> SelectionRule:
-        """The rule by which a depth selects, made once of the attributes of the class."""
+        """The rule by which a depth selects, made once from the attributes of the class."""
         return rule_of(self) if isinstance(self, Traversal) else Steps()
 
     def edge_bias(self, e: EdgeView) -> float:
@@ -261,18 +263,18 @@ class Walk(Algorithm):
 
     layout = "walks"
     walk_length: int | None = option(80, help=LENGTH_HELP, low=0, high=MOST_STEPS, none="no limit")
-    num_walks: int = option(1, help="number of walks from every source", low=1)
+    num_walks: int = option(1, help="number of walks from each source", low=1)
 
     timed: ClassVar[bool] = False
-    """Whether a walk knows the times of its edges, which its sample has beside its vertices: that of a TemporalWalk."""
+    """Whether a walk knows the times of its edges, which its sample contains, as for a TemporalWalk."""
     by_time: ClassVar[bool] = False
-    """Whether steps are drawn from the order of a row by time, as the options of ``temporal`` say."""
+    """Whether steps are drawn from the order of a row by time, according to the options of ``temporal``."""
 
     bias_range: ClassVar[Callable[..., tuple[float, float, float]] | None] = None
-    """``bias_range(self) -> (low, high, back)`` when edge_bias / e.weight is known to lie in [low, high] on every edge
-    but those to ``e.prev``, where it is ``back``: then selection is by rejection, if edge_bias is written as e.weight
-    times something else (as node2vec's is) or the run is unweighted. Bounds go to 1e260, ``low`` and ``back`` from 0.
-    Bounds that edge_bias does not keep give another law, which ``csaw verify`` finds.
+    """``bias_range(self) -> (low, high, back)`` if edge_bias / e.weight is known to be in [low, high] on every edge
+    except those to ``e.prev``, where it is ``back``. Selection is then by rejection, if edge_bias is written as
+    e.weight times something else (as for node2vec) or the run is unweighted. Bounds may be up to 1e260, ``low`` and
+    ``back`` may be 0. If edge_bias exceeds the bounds, the walk follows a different law, which ``csaw verify`` detects.
     """
 
     def __init_subclass__(cls, **options: object) -> None:
@@ -281,9 +283,10 @@ class Walk(Algorithm):
             cls.bias_range = None  # that of its base bounds another bias
 
     expected_steps: ClassVar[Callable[..., float] | None] = None
-    """``expected_steps(self) -> number`` where ``update`` ends walks: the mean number of steps of a walk without a
-    limit, or an estimate; infinite if
-    these options never end one. It decides how much memory is taken first, and no byte of the sample."""
+    """``expected_steps(self) -> number`` if ``update`` ends walks: the mean number of steps of a walk without a limit,
+    or an estimate; infinite if these options never end one. It determines how much memory is taken first, and does not
+    change the sample.
+    """
 
     def update(self, e: EdgeView) -> int:
         return e.dst
@@ -292,7 +295,7 @@ class Walk(Algorithm):
         return NONE
 
     def law(self, selected: Mapping[int, float], v: LawView) -> Mapping[int, float]:
-        """Chance of each next vertex (NONE: the walk ends), from that of each selected one.
+        """The probability of each next vertex (NONE: the walk ends), given the probability of each selected one.
 
         The oracle of tests and verify.
 
@@ -303,8 +306,8 @@ class Walk(Algorithm):
 
 
 class Traversal(Algorithm):
-    """Base of traversals: at each depth, every frontier vertex selects as many neighbors as ``sizes`` says; these are
-    the next frontier, or with ``pool_size`` wait until ``vertex_bias`` selects them.
+    """Base of traversals: at each depth, every frontier vertex selects the number of neighbors that ``sizes`` returns;
+    these are the next frontier, or with ``pool_size`` wait until ``vertex_bias`` selects them.
     """
 
     # These make the rule by which a depth selects, in rules.py, which refuses those that do not stand together.
@@ -314,33 +317,34 @@ class Traversal(Algorithm):
     induced: ClassVar[bool] = False  # keep the edges among an instance's sources, all of them
     each_edge_once: ClassVar[bool] = False  # for sources_from = "every": of an undirected edge's ends, only src <= dst
     draws_from: ClassVar[str] = "edges"
-    """Choice of what a depth selects: ``edges`` of its frontier; or vertices, ``sizes`` of them for the whole frontier,
-    each as likely as the sum of the biases of the
-    edges to it: ``neighbors`` of the frontier, by the edges from there, or ``vertices`` of the graph, by all edges. A
-    bias is then a squared entry of a matrix.
+    """What a depth selects: ``edges`` of its frontier; or, for the whole frontier, ``sizes`` vertices in proportion to
+    the sum of the biases of the edges to them: ``neighbors`` of the frontier, by the edges from it, or ``vertices`` of
+    the graph, by all edges. A bias is then a squared entry of a matrix.
     """
     shares_draws: ClassVar[bool] = False
-    """Whether a vertex has one random number in an instance and at a depth, by which all frontier vertices decide on
-    their edges to it; each keeps ``sizes``
-    edges on average. The next frontier is the vertices that were selected, each once."""
+    """Whether a vertex has one random number per instance and depth, with which all frontier vertices decide on their
+    edges to it; each keeps ``sizes`` edges on average. The selected vertices are the next frontier, each once.
+    """
     unique: bool = False
-    """Whether the edges that an instance selects at a depth lead to different vertices: one that leads to a vertex
-    which this depth has selected is drawn again, as
-    long as there is another one (NextDoor, EuroSys 2021, section 6.3)."""
+    """Whether the edges that an instance selects at a depth lead to different vertices: if an edge leads to a vertex
+    that this depth has already selected, another one is drawn, as long as there is one (NextDoor, EuroSys 2021, section
+    6.3).
+    """
     total: int | None = None
-    """Of collective traversals that visit a vertex once: an instance that has at least as many vertices after a depth,
-    its sources among them, draws at no further depth. At the first depth, its sources always draw.
+    """For collective traversals that visit a vertex once: an instance that has at least this many vertices after a
+    depth, including its sources, draws at no further depth. At the first depth, its sources always draw.
     """
     clocks: ClassVar[bool] = False  # one frontier vertex moves at a time, chosen by vertex_bias
     pool_size: int | None = None
-    """Number of vertices that an instance's pool begins with, its sources (C-SAW, figure 2). At each depth
-    ``frontier_size`` vertices of the pool, selected by ``vertex_bias``, leave it and select neighbors, and those that
-    ``update`` gives enter it. Those that are not selected wait. None: all vertices of a frontier select at once.
+    """Number of vertices in an instance's initial pool, its sources (C-SAW, figure 2). At each depth, ``frontier_size``
+    vertices of the pool, selected by ``vertex_bias``, leave it and select neighbors, and the vertices that ``update``
+    returns enter it. The others wait. None: all vertices of a frontier select at once.
     """
     frontier_size: int = 1  # vertices of a pool that are selected at a depth; without a pool, sources of an instance
     frontier_replace: bool = False
-    """Whether a pool's vertices are selected with replacement: one that is selected twice selects neighbors twice, and
-    leaves once."""
+    """Whether a pool's vertices are selected with replacement: one that is selected twice selects neighbors twice, but
+    leaves once.
+    """
     replace: bool = False
     if TYPE_CHECKING:
         walk_length: int | None
@@ -348,61 +352,63 @@ class Traversal(Algorithm):
     time_strategy: str | None = None  # of edges before a time, which bases.py declares; None: times do not count
 
     def vertex_bias(self, v: VertexView) -> float:
-        """Unnormalised chance of a vertex of the pool to be selected, or of a walker with a clock to move; 0: never."""
+        """The unnormalized probability that a vertex of the pool is selected, or that a walker with a clock moves; 0:
+        never.
+        """
         return v.degree
 
     def update(self, e: EdgeView) -> int:
-        """The vertex that enters the frontier of the next depth for a selected edge; -1: none.
+        """Return the vertex that enters the frontier of the next depth for a selected edge; -1: none.
 
         With ``visited_once`` it enters if it has not been there. The sample has the edge in any case.
         """
         return e.dst
 
     def sizes(self) -> tuple[int, ...]:
-        """Number of neighbors that a frontier vertex (of a collective algorithm: the whole frontier) selects at each
-        depth; -1 selects all.
+        """Return the number of neighbors that a frontier vertex (in a collective algorithm, the whole frontier) selects
+        at each depth; -1 selects all.
         """
         raise NotImplementedError
 
     @property
     def is_unlimited(self) -> bool:
-        """Whether hops go on until nothing new is met, where there is an option ``depth`` that is None.
+        """Whether hops continue until nothing new is reached: there is an option ``depth``, and it is None.
 
-        The last of ``sizes`` holds for all further ones.
+        The last of ``sizes`` applies to all further hops.
         """
         return getattr(self, "depth", 0) is None
 
     geometric: ClassVar[Callable[..., float] | None] = None
-    """``geometric(self) -> probability``, where each vertex draws its own size: the number of successes before the
-    first failure.
+    """``geometric(self) -> probability``, if each vertex draws its size: the number of successes before the first
+    failure.
 
     ``sizes`` has -1 for each depth then.
     """
 
     @property
     def only_new(self) -> bool:
-        """Whether edges to vertices that were visited before cannot be selected."""
+        """Whether edges to vertices that were already visited cannot be selected."""
         return self.visited_once and not self.revisits
 
 
 class MiniBatches(Traversal):
-    """Base of mini-batches for graph neural networks: an instance is a mini-batch, which starts from the next seeds of
+    """Base of mini-batches for graph neural networks: an instance is a mini-batch, which starts from the next seeds in
     the list of sources.
 
-    Its sample has a node for each seed and for each vertex met, numbered in the order of first meeting, and the
-    selected edges between them. A vertex that is met again is the same node and is not expanded again. Instance number
-    e * m + b is mini-batch b of epoch e, of m mini-batches each.
+    Its sample has a node for each seed and for each vertex reached, numbered in the order in which they are reached,
+    and the selected edges between them. A vertex that is reached again is the same node and is not expanded again.
+    Instance number e * m + b is mini-batch b of epoch e, of m mini-batches each.
     """
 
     layout = "batches"
     revisits = True
-    seeds_per_batch: int = option(1024, help="number of seeds of a mini-batch", low=1, high=2**31 - 1)
-    epochs: int = option(1, help="number of times that all sources are seeds", low=1, high=2**32 - 1)
-    shuffle: bool = option(False, help="take the sources in a random order, another one in each epoch")
-    drop_last: bool = option(False, help="leave out an epoch's last mini-batch if it has fewer seeds than the others")
-    disjoint: bool = option(False, help="give each seed nodes of its own, so that the samples of two seeds share none")
+    seeds_per_batch: int = option(1024, help="number of seeds in a mini-batch", low=1, high=2**31 - 1)
+    epochs: int = option(1, help="number of passes over all sources", low=1, high=2**32 - 1)
+    shuffle: bool = option(False, help="take the sources in random order, a different one in each epoch")
+    drop_last: bool = option(False, help="drop the last mini-batch of an epoch if it has fewer seeds than the others")
+    disjoint: bool = option(False, help="give each seed separate nodes, so that the samples of two seeds share none")
     draws_seeds: ClassVar[bool] = False
-    """Whether the seeds of a mini-batch are drawn, each with a chance of its own by the column ``norms``,
+    """Whether the seeds of a mini-batch are drawn, each with a separate probability from the column ``norms``,
     ``seeds_per_batch`` of them on average; see engine/sources/seeds.py.
     """
     norms: str | None = None

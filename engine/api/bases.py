@@ -39,8 +39,8 @@ class TemporalWalk(Walk):
         None,
         kind=int,
         reads="time",
-        help="time at which walks start, a number or a date as in the graph's input: their first edges are those that "
-        "may follow an edge of that time",
+        help="time at which walks start, a number or a date as in the graph's input: the first edge must be able "
+        "to follow an edge of that time",
         none="any edge may be the first",
     )
 
@@ -63,8 +63,8 @@ class InTime(Algorithm):
     time_strategy: str | None = option(
         None,
         kind=str,
-        help="select among the edges that are not later than the source's time: uniform, any of them, or last, the "
-        "latest; of edges at one time, those to larger dense ids count as later",
+        help="select only edges that are not later than the source's time: random ones (uniform), or the latest "
+        "(last); among edges with the same time, those to larger dense ids count as later",
         choices=STRATEGIES,
         none="times do not count",
         is_later=True,
@@ -73,14 +73,15 @@ class InTime(Algorithm):
         None,
         kind=int,
         reads="time",
-        help="time of all sources, a number or a date as in the graph's input, after which no edge is selected; a file "
-        "of sources then has ids alone",
+        help="time of all sources, a number or a date as in the graph's input; no later edge is selected, and a "
+        "file of sources has only ids",
         none="each line of --sources ends with a time",
         is_later=True,
     )
     time_order: str = option(
         "monotone",
-        help="whether an edge may have the very time that it is compared with, monotone, or must be earlier, strict",
+        help="whether an edge must be earlier than the time that it is compared with (strict), or may be at the "
+        "same time (monotone)",
         choices=("monotone", "strict"),
         is_later=True,
     )
@@ -88,7 +89,8 @@ class InTime(Algorithm):
         None,
         kind=int,
         reads="length",
-        help="longest time from an edge to the time that it is compared with, a number or, of dates, such as 7d",
+        help="longest time from an edge to the time that it is compared with: a number, or for dates a length "
+        "such as 7d",
         low=0,
         none="no limit",
         is_later=True,
@@ -102,22 +104,25 @@ class InTime(Algorithm):
         if getattr(self, "replace", False):
             self._refuse_replace()
         if getattr(self, "unique", False):
-            raise OptionError("--time-strategy: expected no --unique beside it; run without one of them")
+            raise OptionError("--time-strategy and --unique exclude each other; leave one out")
 
     def _refuse_replace(self) -> None:
         """OptionError where edges that are sure are to be drawn with replacement."""
         if self.time_strategy == "last":
-            raise OptionError("--time-strategy last: expected no --replace beside it, because the last edges are sure")
+            raise OptionError(
+                "--time-strategy last and --replace exclude each other, because last draws nothing "
+                "at random; leave one out"
+            )
         if min(getattr(self, "fanout", ()), default=0) < 0:
             raise OptionError(
-                "--replace: expected fanouts of at least 0 beside --time-strategy, found -1, which takes each edge once"
+                "--replace: expected fanouts of at least 0 with --time-strategy, found -1, which takes each edge once"
             )
 
     def _refuse_alone(self) -> None:
         """OptionError for an option about times where no time counts."""
         for name, declared in self.options().items():
             if name in BESIDE and getattr(self, name) != declared.default:
-                raise OptionError(f"{flag_of(name)}: expected --time-strategy {' or '.join(STRATEGIES)} beside it")
+                raise OptionError(f"{flag_of(name)}: expected --time-strategy {' or '.join(STRATEGIES)} with it")
 
     @property
     def against_previous(self) -> bool:
@@ -128,8 +133,8 @@ class InTime(Algorithm):
 def against_option() -> str:
     """Declare the option of traversals whose entries came along one edge each."""
     said = (
-        "time with which edges are compared: that of their source, root, or that of the edge before, previous, so that "
-        "times fall along every path"
+        "time with which edges are compared: that of their source (root), or that of the previous edge "
+        "(previous), so that times decrease along every path"
     )
     return option(ROOT, help=said, choices=(ROOT, PREVIOUS), is_later=True)
 
@@ -140,18 +145,14 @@ def against_option() -> str:
 def unique_option() -> bool:
     """Declare the option of traversals that may select each vertex once at a depth."""
     said = (
-        "select different vertices at a depth: an edge to a vertex that is selected already is drawn again, as "
-        "long as there is another one"
+        "select different vertices at a depth: if an edge leads to a vertex that is already selected, draw another edge"
     )
     return option(False, help=said, is_later=True)
 
 
 def bias_option(default: str) -> str:
     """Declare the option of ChosenBias with another default."""
-    said = (
-        "bias of an edge: its weight, the degree of the vertex that it leads to, or none, which makes all "
-        "equally likely"
-    )
+    said = "bias of an edge: its weight, the degree of the vertex that it leads to, or none (all equally likely)"
     return option(default, help=said, choices=("weight", "degree", "none"))
 
 
@@ -171,7 +172,8 @@ class ChosenBias(Algorithm):
 def normalize_option(default: str) -> str:
     """Declare the option of MatrixEntries with another default."""
     said = (
-        "matrix whose entries count: the adjacency, normalized by the degrees of both ends or of the row, or as it is"
+        "normalization of the adjacency matrix: by the degrees of both ends (symmetric), by the degree of "
+        "the row (row), or none"
     )
     return option(default, help=said, choices=("symmetric", "row", "none"))
 
@@ -208,9 +210,9 @@ class LayerEntries(MatrixEntries):
     )
 
     layer_sizes: tuple[int, ...] = option(
-        (512, 512), help="vertices to draw for each layer, separated by commas", low=0
+        (512, 512), help="number of vertices to draw for each layer, separated by commas", low=0
     )
-    frontier_size: int = option(512, help="number of sources of an instance, its batch", low=1)
+    frontier_size: int = option(512, help="number of sources in an instance, its batch", low=1)
 
     def sizes(self) -> tuple[int, ...]:
         return self.layer_sizes
@@ -298,7 +300,7 @@ class TransitSampling(Algorithm):
 class IndividualSampling(TransitSampling):
     """Base of individual transit sampling: each transit of a step draws ``sample_size(step)`` of its own neighbors.
 
-    A class without ``sample_size`` is a walk. Where ``step_transits`` returns ``random.choice(sample.roots)``, one of
+    A class without ``sample_size`` is a walk. If ``step_transits`` returns ``random.choice(sample.roots)``, one of
     several walkers of an instance moves at each step.
     """
 

@@ -1,4 +1,4 @@
-"""The declarations of a user's own class: the type and the values of each attribute, and what its rule makes of them.
+"""The declarations of a custom class: the type and the values of each attribute, and what its rule makes of them.
 
 All of it is checked here, before anything is planned.
 """
@@ -47,7 +47,7 @@ def check_declarations(algorithm: Algorithm) -> None:
     _check_options(algorithm)
     refuse_misspelled(algorithm, {*dir(base), *HOOKS})
     if type(algorithm).rule is not Algorithm.rule:
-        raise OptionError(f"{algorithm.name()}.rule: csaw makes it of the other attributes; choose another name")
+        raise OptionError(f"{algorithm.name()}.rule: csaw creates it from the other attributes; choose another name")
     _refuse_unused(algorithm, Walk if base is Walk else Traversal)
     _check_types(algorithm, base)
     check_pool(algorithm)
@@ -69,8 +69,7 @@ def _check_options(algorithm: Algorithm) -> None:
     missing = [name for name, declared in known.items() if not _is_set(algorithm, name, declared)]
     if missing:
         raise OptionError(
-            f"{algorithm.name()}: {', '.join(missing)} not set; its __init__ must pass the options on to "
-            "super().__init__"
+            f"{algorithm.name()}: {', '.join(missing)} not set; __init__ must pass the options to super().__init__"
         )
     for name, declared in known.items():
         setattr(algorithm, name, declared.check(name, _value(algorithm, name)))
@@ -140,15 +139,15 @@ def _check_rule(algorithm: Traversal) -> None:
         raise OptionError(f"{algorithm.name()}.update: mini-batches never call it; derive the class from Traversal")
     if updates and not rule.takes_update:  # an edge of its own leads to each vertex of the frontier
         name = rule.takes[0]
-        refuse(algorithm, name, f"{DEFAULTS[name]!r} beside update", getattr(algorithm, name))
+        refuse(algorithm, name, f"{DEFAULTS[name]!r} with update", getattr(algorithm, name))
     if algorithm.is_unlimited and isinstance(rule, MiniBatch):
         refuse(algorithm, "depth", "a number", None, "mini-batches have as many hops as sizes")
     if algorithm.is_unlimited and not rule.once:
-        refuse(algorithm, "visited_once", "True beside depth = None", False)
+        refuse(algorithm, "visited_once", "True with depth = None", False)
     if isinstance(rule, Clocks) and "source" in hooks.edge_bias(algorithm, weighted=True).reads:
         raise OptionError(
-            f"{algorithm.name()}.edge_bias: e.source is not known beside clocks = True, where walkers have "
-            "no source of their own"
+            f"{algorithm.name()}.edge_bias: e.source is not available with clocks = True, because walkers have no "
+            "separate sources"
         )
 
 
@@ -166,7 +165,7 @@ def _check_sizes(algorithm: Traversal) -> None:
     if expected := algorithm.rule.misfit(tuple(found)):
         refuse(algorithm, "sizes", expected, found)
     if algorithm.is_unlimited and not found:
-        refuse(algorithm, "sizes", "a number for each hop to plan for beside depth = None", found)
+        refuse(algorithm, "sizes", "a number for each hop to plan for with depth = None", found)
 
 
 def _check_returned(algorithm: Algorithm) -> None:
@@ -216,16 +215,16 @@ def check_pool(algorithm: Algorithm) -> None:
             "or with clocks = True calls it"
         )
     elif algorithm.clocks and getattr(algorithm, "walk_length", None) is None:
-        said = "walk_length: expected an integer beside clocks = True, the steps of an instance, found None"
+        said = "walk_length: expected an integer with clocks = True, the number of steps of an instance, found None"
     elif algorithm.frontier_replace and not pooled:
         said = "frontier_replace: expected False without pool_size, found True"
     elif algorithm.frontier_replace and algorithm.frontier_size > MOST_PICKS:
         said = (
-            f"frontier_size: expected at most {MOST_PICKS:,} beside frontier_replace, found {algorithm.frontier_size:,}"
+            f"frontier_size: expected at most {MOST_PICKS:,} with frontier_replace, found {algorithm.frontier_size:,}"
         )
     elif pooled and algorithm.sources_from not in POOL_STARTS:
         words = ", ".join(map(repr, POOL_STARTS))
-        said = f"sources_from: expected one of {words} beside pool_size, found {quoted(algorithm.sources_from)}"
+        said = f"sources_from: expected one of {words} with pool_size, found {quoted(algorithm.sources_from)}"
     if said:
         error = OptionError(f"{algorithm.name()}.{said}")
         raise placed(error, type(algorithm).vertex_bias) if own else error

@@ -198,7 +198,7 @@ def _outcomes(self: Walk, hook: Readable, view: Callable[[Ways, bool], object]) 
             vertex = int(called(view(ways, hook.drawn)))
             found[vertex] += ways.chance
         waiting += ways.others
-    raise OptionError(f"more than {MOST_WAYS:,} ways through the step; give the class a method law")
+    raise OptionError(f"more than {MOST_WAYS:,} paths through a step; give the class a method law")
 
 
 def _edge(v: LawView, dst: int, ways: Ways, drawn: bool) -> SimpleNamespace:

@@ -1,5 +1,5 @@
-"""Expressions that stand for a bias: numbers alone, by an allow-list of syntax that is checked before anything is
-compiled or evaluated.
+"""Expressions for a bias: only numbers, by an allow-list of syntax that is checked before anything is compiled or
+evaluated.
 
     e.weight  e.dst_degree  e.time ...       the fields of an edge, FIELDS, and the edge columns of the graph, which are
                          known when it is compiled
@@ -75,7 +75,7 @@ def parsed(text: object) -> ast.expr:
 def bias_of(text: object) -> Callable[..., object]:
     """The method ``edge_bias`` that an expression stands for, with its source as ``csaw_source``.
 
-    OptionError as of :func:`parsed`.
+    OptionError as for :func:`parsed`.
     """
     tree = parsed(text)
     # Write the tree as text again: a comment or line break in the expression would change the code around it.
@@ -112,13 +112,14 @@ def _builtins() -> dict[str, Callable[..., object]]:
 def _failed(e: object, error: Exception) -> NoReturn:
     src, dst = getattr(e, "src", None), getattr(e, "dst", None)
     raise BiasError(
-        f"the bias of edge {src} -> {dst} (dense ids) is no number: {error}; a bias must be a finite number, 0 or more"
+        f"the bias of edge {src} -> {dst} (dense ids) is not a number: {error}; a bias must be a finite "
+        "number of at least 0"
     ) from error
 
 
 def _refuse_whole(text: object, error: Exception | None) -> NoReturn:
     raise OptionError(
-        f"{WHERE}: expected an expression such as 'e.weight * 2', of at most {LONGEST} characters and "
+        f"{WHERE}: expected an expression such as 'e.weight * 2', with at most {LONGEST} characters and "
         f"{DEEPEST} levels, found {quoted(text)}"
     ) from error
 
@@ -126,9 +127,9 @@ def _refuse_whole(text: object, error: Exception | None) -> NoReturn:
 def _refuse(node: ast.AST) -> NoReturn:
     said = FOREIGN.get(type(node)) or quoted(ast.unparse(node))
     raise OptionError(
-        f"{WHERE}: {said} cannot be used here; an expression may use numbers, fields of e such as "
-        "e.weight, + - * / // % **, comparisons, and, or, not, if else, "
-        f"{', '.join(FUNCTIONS)}, and of math {', '.join(sorted(MATH))}, {', '.join(NUMBERS)}"
+        f"{WHERE}: {said} cannot be used here; an expression may use numbers, fields of e such as e.weight, + "
+        f"- * / // % **, comparisons, and, or, not, if else, {', '.join(FUNCTIONS)}, and from math "
+        f"{', '.join(sorted(MATH))}, {', '.join(NUMBERS)}"
     )
 
 
@@ -141,7 +142,7 @@ class _Allowed(ast.NodeVisitor):
     def visit_Constant(self, node: ast.Constant) -> None:
         whole = isinstance(node.value, int) and -(2**63) <= node.value < 2**63
         if not whole and not isinstance(node.value, float):
-            raise OptionError(f"{WHERE}: expected numbers of 64 bits, found {quoted(node.value)}")
+            raise OptionError(f"{WHERE}: expected 64-bit numbers, found {quoted(node.value)}")
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
         if isinstance(node.op, ast.Invert) and is_truth(node.operand):  # compilers read it as not, Python as -1 or -2
@@ -184,7 +185,7 @@ class _Allowed(ast.NodeVisitor):
         given, function = node.args, node.func
         if isinstance(function, ast.Attribute) and _name(function.value) == "e" and function.attr in CALLS:
             if function.attr == "is_neighbor" and any(_asks(one) for end in given for one in ast.walk(end)):
-                raise OptionError(f"{WHERE}: the ends of an edge in e.is_neighbor(a, b) cannot ask e.is_neighbor again")
+                raise OptionError(f"{WHERE}: the arguments of e.is_neighbor(a, b) cannot call e.is_neighbor again")
             self._visit_all(given[1:] if function.attr == "column" and given and _is_text(given[0]) else given)
             return
         if isinstance(function, ast.Attribute) and _name(function.value) == "math":

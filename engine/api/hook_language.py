@@ -51,7 +51,7 @@ FOREIGN: dict[type[ast.AST], str] = {
     ast.Nonlocal: "nonlocal",
     ast.Delete: "del",
     ast.ClassDef: "class",
-    ast.FunctionDef: "a def of its own",
+    ast.FunctionDef: "a nested def",
     ast.AsyncFunctionDef: "async",
     ast.AsyncFor: "async",
     ast.AsyncWith: "async",
@@ -132,15 +132,15 @@ class Portable(ast.NodeTransformer):
         return node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        """Of modules, numbers alone: what a function of another file does is not seen here."""
+        """Allow only numbers from modules, because the code of a function in another file is not visible here."""
         owner, value = self._value(node.value), self._value(node)
         if any(map(_has_state, (owner, value))):
             raise self._draws(node)
         if isinstance(owner, ModuleType) and not isinstance(value, (bool, int, float)):
             raise HookError(
                 node,
-                f"{self.where}: {ast.unparse(node)} cannot be used here; a hook may call functions of math, "
-                "and functions of your own that are imported by name, as in from mine import bias",
+                f"{self.where}: {ast.unparse(node)} cannot be used here; a hook may call functions of math, and "
+                "your own functions if they are imported by name, as in from mine import bias",
             )
         if isinstance(owner, ModuleType) and owner is not math:
             return number_node(value)  # as it is now: the text would stand for whatever it is later
@@ -194,7 +194,7 @@ class Portable(ast.NodeTransformer):
         return name in WHOLE and of_math  # NumPy's are floats
 
     def _value(self, node: ast.expr) -> object:
-        """What a name, or an attribute of a module, stands for; None for anything else."""
+        """The value of a name, or of an attribute of a module; None for anything else."""
         if isinstance(node, ast.Name):
             return self.scope.get(node.id)
         owner = self._value(node.value) if isinstance(node, ast.Attribute) else None

@@ -1,4 +1,4 @@
-"""Write the names of the user's module that hooks use beside their arguments as source text.
+"""Write as source text the names of the user's module that hooks use in addition to their arguments.
 
 Each gets a name of its own there.
 """
@@ -79,7 +79,9 @@ class Surroundings:
             return self._added(name, value, lambda own: f"from math import {value.__name__} as {own}\n")
         if isinstance(value, FunctionType):
             return self._added(name, value, lambda own: self._function(value, name, own))
-        raise OptionError(f"{self.where}: {name} is not a number, a function, or a module; a hook can use nothing else")
+        raise OptionError(
+            f"{self.where}: {name} is not a number, a function or a module, the only things that a hook can use"
+        )
 
     def _added(self, name: str, thing: object, written: Callable[[str], str]) -> str:
         """The name of a thing, which is written down unless it is there already."""

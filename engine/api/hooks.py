@@ -130,7 +130,7 @@ class Rewriter(ast.NodeTransformer):
         before = self.sites
         self.generic_visit(node)
         if self.sites > before:
-            raise OptionError(f"{self.where}: nothing can be drawn in a list; draw in a loop")
+            raise OptionError(f"{self.where}: random numbers cannot be drawn inside a list; draw in a loop")
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
@@ -176,7 +176,7 @@ class Rewriter(ast.NodeTransformer):
         if name in TIMES:
             if not getattr(self.algorithm, "timed", False):
                 raise OptionError(
-                    f"{self.where}: {self.view}.{name} is known on walks in time alone; derive the class from "
+                    f"{self.where}: {self.view}.{name} is available only on walks in time; derive the class from "
                     "TemporalWalk"
                 )
             self.engine.add(name)
@@ -341,7 +341,7 @@ def others(algorithm: Algorithm, weighted: bool, columns: Columns = None) -> dic
     """Rewrite the hooks update, dead_end and vertex_bias, by name; None if the algorithm has no use for it: it does not
     override it, or what it overrides is never called.
 
-    ``columns``: as of :func:`edge_bias`.
+    ``columns``: as for :func:`edge_bias`.
     """
     found = {
         name: _rewrite(algorithm, name, weighted, columns, random=name != "vertex_bias")
@@ -369,7 +369,7 @@ def _check_update(algorithm: Traversal, update: Hook) -> None:
         read = min(update.columns or {"weight"})
         said = f"e.{read} is not known here, where only the ends of an edge are; edge_bias may read it"
     elif "prev" in update.reads and algorithm.rule.together:
-        said = "e.prev is not known beside collective = True, where edges share a pool"
+        said = "e.prev is not available with collective = True, because edges share a pool"
     else:
         return
     raise placed(OptionError(f"{algorithm.name()}.update: {said}"), type(algorithm).update)
@@ -424,12 +424,14 @@ def written_out(
     if rewriter.turns:
         body.insert(0, ast.Assign([ast.Name(TURN, ast.Store())], ast.Constant(0)))
         if rewriter.sites > MOST_SITES:
-            raise OptionError(f"{where}: expected at most {MOST_SITES} calls that draw, found {rewriter.sites}")
+            raise OptionError(
+                f"{where}: expected at most {MOST_SITES} calls that draw random numbers, found {rewriter.sites}"
+            )
     function = ast.FunctionDef(name, _arguments(arguments), body, [], None, None, type_params=[])  # type: ignore[call-arg]
     if view in {n.id for s in body for n in ast.walk(s) if isinstance(n, ast.Name)}:
         field = "degree" if rewriter.of_vertex else "weight"
         raise OptionError(
-            f"{where}: {view} cannot be handed on; give a function the numbers that it needs, as in "
+            f"{where}: {view} cannot be passed to a function; pass the numbers that the function needs, as in "
             f"mine({view}.{field})"
         )
     text = ast.unparse(ast.fix_missing_locations(function))

@@ -445,9 +445,11 @@ def next_law(
     with users_code(f"{walk.name()}.law failed:"):
         law = walk.law(selected, at)
         if not isinstance(law, Mapping):
-            raise OptionError(f"expected a mapping from vertices to chances, found {quoted(law)}")
+            raise OptionError(f"expected a mapping from vertices to probabilities, found {quoted(law)}")
         if not abs(sum(law.values()) - 1.0) < OFF:
-            raise OptionError(f"the chances of what follows vertex {v} sum to {sum(law.values()):.6g}, expected 1")
+            raise OptionError(
+                f"the probabilities of what follows vertex {v} sum to {sum(law.values()):.6g}, expected 1"
+            )
         found: dict[int, float] = {}
         for u, chance in law.items():
             if chance > 0.0:

@@ -236,22 +236,21 @@ def option(default: T, *, help: str, **limits: OptionValue) -> T:
     In hooks, ``self.strength`` is its value.
 
     Args:
-        default: the value when none is given; its type (float, int, bool, str, or tuple for integers separated by
-            commas) is the option's, unless ``kind`` is given.
+        default: the default value; its type (float, int, bool, str, or tuple for integers separated by commas) is the
+            type of the option, unless ``kind`` is given.
         help: what the option changes, for ``csaw sample --help``.
         **limits: ``low`` and ``high``, the range of a number, both ends included, which ``open_low=True`` and
-            ``open_high=True`` exclude; ``choices``, the words that a str may be; ``reason``, why there are limits, for
-            the error; ``none``, what the value None means, where it is allowed; ``reads``, of an integer: ``time``, or
-            ``length`` of time, if it is given as the input of the graph has times, such as a date, or as ``7d``, or of
-            a float ``scale``, where ``reads_beside`` names an option and its value;
-            ``is_later``, whether unfinished samples may be older than the option, so that requests leave out its
-            default.
+            ``open_high=True`` exclude; ``choices``, the allowed values of a str; ``reason``, why there are limits, for
+            the error; ``none``, the meaning of None, if it is allowed; ``reads``, for an integer ``time``, or
+            ``length`` of time, if it is given in the notation of the graph's input, such as a date or ``7d``; for a
+            float ``scale``, and ``reads_beside`` names an option and its value; ``is_later``, whether unfinished
+            samples may be older than the option, so that requests leave out its default.
 
     Returns:
-        The declaration, in place of the value.
+        The declaration, which stands for the value.
 
     Raises:
-        OptionError: the default has another type, or a limit is none.
+        OptionError: the default has another type, or a limit is not valid.
     """
     for name, value in {"help": help, **limits}.items():
         if name in LIMITS:

@@ -68,16 +68,16 @@ def _name(path: Path, request: Request, algo: registry.Algo | None) -> str:
     if not is_own(request):
         if algo not in (None, recorded):
             raise OptionError(
-                f"--algo {quoted(algo)}: {path} was drawn by {recorded}, which csaw has; leave --algo out"
+                f"--algo {quoted(algo)}: {path} was drawn by {recorded}, which comes with csaw; leave --algo out"
             )
         return recorded
     wanted = recorded.rpartition(":")[2]
     if algo is None:
         there = "that file" if not recorded.startswith(CLASS) else "its source in the manifest, make a file of it"
         raise UnnamedCodeError(
-            f"{path} was drawn by code of its maker's own, {quoted(recorded)}, which csaw does not run "
-            "because a store names it; "
-            f"read {there}, and name it with --algo FILE.py:{wanted if wanted.isidentifier() else 'CLASS'}"
+            f"{path} was drawn by custom code, {quoted(recorded)}, which csaw never runs just because a store "
+            f"names it; read {there}, then name it with --algo "
+            f"FILE.py:{wanted if wanted.isidentifier() else 'CLASS'}"
         )
     if not isinstance(algo, str) or ".py" not in algo or algo.partition(":")[2] != wanted:
         raise OptionError(
@@ -92,8 +92,8 @@ def _require_code(path: Path, request: Request, algo: str, found: str) -> None:
         given = recorded_name(algo)
         given, kind = (given, "class") if given.startswith(CLASS) else (algo.partition(":")[0], "file")
         raise StoreError(
-            f"--algo: {path} was drawn by a file with the SHA-256 {quoted(request['code'], 80)}, and "
-            f"{given} has {found}; name the {kind} as it was then"
+            f"--algo: {path} was drawn by a file with the SHA-256 {quoted(request['code'], 80)}, but {given} has "
+            f"{found}; use the {kind} as it was then"
         )
 
 

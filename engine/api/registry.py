@@ -1,4 +1,4 @@
-"""Find algorithms by name: a file of engine/algorithms, or a user's own ``FILE.py:CLASS``."""
+"""Find algorithms by name: a file of engine/algorithms, or a custom ``FILE.py:CLASS``."""
 
 import inspect
 import linecache
@@ -59,8 +59,8 @@ def named(algo: Algo, options: Mapping[str, OptionValue]) -> tuple[str, Values]:
     if isinstance(algo, Algorithm):
         if strange := sorted(vars(algo).keys() - algo.options().keys() - SET_BY_RUNS):
             raise OptionError(
-                f"algo: {strange[0]} of this {type(algo).__name__} is no option of it, and would not be kept with the "
-                "sample; declare it with option() in the class"
+                f"algo: {strange[0]} of this {type(algo).__name__} is not an option, so it would not be stored "
+                "with the sample; declare it with option() in the class"
             )
         held = algo.parameters()
         times = {name: units for name, units in algo.in_units.items() if type(held.get(name)) is int}
@@ -93,7 +93,7 @@ def described() -> Record:
 def load(name: str, check: Callable[[str], None] = lambda digest: None) -> tuple[type[Algorithm], str]:
     """Return the algorithm class called ``name`` and the SHA-256 of the user's file, or "" where csaw ships it.
 
-    ``check`` is called with the SHA-256 before the file runs. Errors as of :func:`find`.
+    ``check`` is called with the SHA-256 before the file runs. Errors as for :func:`find`.
     """
     if not isinstance(name, str):
         raise UnknownNameError(
@@ -255,7 +255,7 @@ def in_units(options: Mapping[str, Option], given: Mapping[str, OptionValue], un
             if units is not None and value.units not in ("", units):
                 raise OptionError(
                     f"{flag}: expected a time for this graph, whose times are in {units}, found {value} "
-                    f"{value.units} of an algorithm that was built for another; build it anew"
+                    f"{value.units} of an algorithm that was built for another; build it again"
                 )
         elif kind and units is not None and not none:
             from csaw.partition.ingestion.time_value import length_of, scale_of, time_of

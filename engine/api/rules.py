@@ -108,15 +108,15 @@ class SelectionRule:
         """Say which ``sizes`` the rule expects, if these are others; otherwise nothing."""
         least = min(sizes, default=0)
         if self.fixed_sizes is not None:
-            return "" if sizes == self.fixed_sizes else f"{self.fixed_sizes} beside {self.declared_by[0]}"
+            return "" if sizes == self.fixed_sizes else f"{self.fixed_sizes} with {self.declared_by[0]}"
         if self.everywhere and len(sizes) != 1:
-            return "one number beside sources_from = 'every'"
+            return "one number with sources_from = 'every'"
         if self.coins:
-            own = "-1 at each depth, because vertices draw their own sizes beside geometric"
+            own = "-1 at each depth, because vertices draw their sizes, with geometric"
             return own if set(sizes) - {-1} else ""
         if isinstance(self, VertexLayer) and least < 0:
-            return "numbers from 0 on beside draws_from"
-        all_once = "numbers from 0 on, because -1 selects each edge once beside replace = True"
+            return "numbers of at least 0 with draws_from"
+        all_once = "numbers of at least 0, because -1 selects each edge once, with replace = True"
         return all_once if self.replace and least < 0 else ""
 
     @property
@@ -344,7 +344,7 @@ def rule_of(algorithm: Declares) -> SelectionRule:
     for conditions, values in kind.demands.items():
         for name, value in values.items() if all(map(holds, conditions.split(" and "))) else ():
             if (found := getattr(algorithm, name)) != value and conditions:
-                refuse(algorithm, name, f"{value!r} beside {conditions}", found)
+                refuse(algorithm, name, f"{value!r} with {conditions}", found)
             elif found != value:
                 why = "remove it, or derive the class from Traversal"
                 refuse(algorithm, name, f"{value}, as in all mini-batches", found, why)
@@ -359,7 +359,7 @@ def _refuse_apart(algorithm: Declares, takes: tuple[str, ...], declared: list[st
     for pair in apart[:1]:
         in_order = sorted(pair, key=[*DEFAULTS, "sources_from"].index)
         one, other = (n if n == "geometric" else f"{n} = {getattr(algorithm, n)!r}" for n in in_order)
-        raise OptionError(f"{algorithm.name()}: {one} and {other} cannot stand together")
+        raise OptionError(f"{algorithm.name()}: {one} and {other} cannot be combined")
 
 
 def refuse(algorithm: Named, name: str, expected: str, found: object, why: str = "") -> NoReturn:

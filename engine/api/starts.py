@@ -61,11 +61,11 @@ def check_bias(flags: tuple[str, str, str], bias: str, per: str, scale: float) -
     by_bias, by_per, by_scale = flags
     if per == "time" and bias == "exponential":
         raise OptionError(
-            f"{by_per} time: expected {by_bias} uniform, linear or exponential-rank, found exponential, which weighs "
-            "each edge by its time"
+            f"{by_per} time: expected {by_bias} uniform, linear or exponential-rank, found exponential, which "
+            "weights each edge by its time"
         )
     if scale != 1 and not bias.startswith("exponential"):
-        raise OptionError(f"{by_scale}: expected {by_bias} exponential or exponential-rank beside it, found {bias}")
+        raise OptionError(f"{by_scale}: expected {by_bias} exponential or exponential-rank with it, found {bias}")
     if bias == "exponential-rank" and scale > MOST_RANKS:
         raise OptionError(f"{by_scale}: expected at most {MOST_RANKS:.0f} ranks, found {scale:g}")
 
@@ -75,25 +75,25 @@ class EdgeStarts(TemporalWalk):
 
     start: str = option(
         "vertex",
-        help="start at vertices, from which the first edge is drawn as any other, or at edges of the whole graph",
+        help="start at vertices, whose first edge is drawn like any other, or at edges of the whole graph",
         choices=("vertex", "edge"),
     )
     start_bias: str = option(
         "uniform",
-        help="bias of an edge among all that a walk may start at: none, linear in its rank by time, or exponential in "
-        "its time or in that rank",
+        help="bias of a start edge: uniform, linear in its rank by time, exponential in its time, or exponential "
+        "in its rank",
         choices=BIASES,
         is_later=True,
     )
     start_prefer: str = option(
         "late",
-        help="whether biases of start edges prefer late edges, or early ones",
+        help="whether --start-bias prefers late or early edges",
         choices=("late", "early"),
         is_later=True,
     )
     start_per: str = option(
         "edge",
-        help="whether start edges are drawn by edges, or by different times, of whose edges one is then drawn",
+        help="draw a start edge directly (edge), or draw a time first and then one of its edges (time)",
         choices=("edge", "time"),
         is_later=True,
     )
@@ -101,8 +101,8 @@ class EdgeStarts(TemporalWalk):
         1.0,
         reads="scale",
         reads_beside=("start_bias", "exponential"),
-        help="time in which an exponential bias of start edges changes by e, in the units of the graph or, of dates, "
-        "such as 12h; of one in ranks, how many",
+        help="time in which an exponential --start-bias changes by a factor of e, in the units of the graph, or "
+        "for dates a length such as 12h; for exponential-rank, a number of ranks",
         low=0,
         open_low=True,
         is_later=True,
@@ -117,10 +117,10 @@ class EdgeStarts(TemporalWalk):
             )
         for name in ("start_bias", "start_prefer", "start_per", "start_scale"):
             if self.start != "edge" and getattr(self, name) != self.options()[name].default:
-                raise OptionError(f"--{name.replace('_', '-')}: expected --start edge beside it, found {self.start}")
+                raise OptionError(f"--{name.replace('_', '-')}: expected --start edge with it, found {self.start}")
         check_bias(("--start-bias", "--start-per", "--start-scale"), self.start_bias, self.start_per, self.start_scale)
         if self.start_bias == "uniform" and self.start_prefer == "early":
-            raise OptionError("--start-prefer early: expected another --start-bias beside it, found uniform")
+            raise OptionError("--start-prefer early: expected a --start-bias other than uniform")
 
     @property
     def sources_from(self) -> str:  # type: ignore[override]

@@ -123,8 +123,8 @@ def refuse_endless(algorithm: Walk) -> None:
         why = f"expects {expected:.3g} steps with these options, of which no walk can have more than {MOST_STEPS:,}"
     way_out = " or let its update return -1 now and then" if is_own(type(algorithm)) else ""
     raise OptionError(
-        f"--walk-length none: walks without a limit must end by themselves, and {algorithm.name()} "
-        f"{why}; give a number of steps{way_out}"
+        f"--walk-length none: walks without a limit must end by themselves, but {algorithm.name()} {why}; "
+        f"give a number of steps{way_out}"
     )
 
 
@@ -132,8 +132,8 @@ def refuse_longest(steps: int, instance: int) -> None:
     """BudgetError where a walk without a limit has already taken as many steps as a walk can have."""
     if steps >= MOST_STEPS:
         raise BudgetError(
-            f"instance {instance} has taken {steps:,} steps and has not ended, and no walk can have more; "
-            "give --walk-length a number of steps, or let the update of an algorithm of your own return -1 now and then"
+            f"instance {instance} has not ended after {steps:,} steps, the most that a walk can have; give "
+            "--walk-length a number of steps, or let the update of a custom algorithm return -1 at some point"
         )
 
 

@@ -34,7 +34,7 @@ FORM = "expected random.choice({0}) or random.choice({0}, self.METHOD)"
 
 
 class Choice(NamedTuple):
-    """What a method draws.
+    """The choice that a method draws.
 
     ``bias``: the user's method, or one that makes all equally likely. ``update``: a hook, where ``next`` returns
     anything but the end of the edge. ``edge``: the name of the edge in it. ``line``: of the user's file, where it
@@ -316,10 +316,10 @@ def _collective(kind: type[TransitSampling], choice: Choice) -> tuple[type[Algor
     def draws_from(self: Traversal) -> str:
         if (self.unique or not kind.replace) and choice.from_graph:
             raise OptionError(
-                "vertices of the whole graph are drawn independently; expected replace = True, and none unique"
+                "vertices of the whole graph are drawn independently; expected replace = True and no unique"
             )
         if kind.visited_once and kind.replace and not self.unique:
-            raise OptionError("expected unique(step), or replace = False, beside visited_once = True")
+            raise OptionError("expected unique(step) or replace = False with visited_once = True")
         return "edges" if self.unique or not kind.replace else drawn
 
     replace = property(lambda self: self.draws_from != "edges")
@@ -386,7 +386,7 @@ def _check_names(kind: type[TransitSampling], counts: str) -> None:
     """OptionError if an option has the name of something else, or, with the name ``counts``, is not what steps says."""
     taken = sorted(kind.options().keys() & (vars(TransitSampling).keys() | {"layout", "sizes"}))
     if taken:
-        raise OptionError(f"{kind.__name__}.{taken[0]}: an option cannot be called so; choose another name")
+        raise OptionError(f"{kind.__name__}.{taken[0]}: an option cannot have this name; choose another one")
     steps = written_method(kind, "steps")
     said = ast.unparse(steps.function.body[-1])
     if counts in kind.options() and said != f"return self.{counts}":

@@ -134,8 +134,8 @@ def _found(what: Callable[..., object]) -> tuple[str, list[str]] | None:
     code = getattr(what, "__code__", None)
     if code is not None and not any(_is_same(code, one) for one in _codes("".join(lines))):
         raise OptionError(
-            f"{code.co_filename} has changed since Python has read {code.co_qualname} there, and says something else; "
-            "import it again, as a new process does"
+            f"{code.co_filename} has changed since Python read {code.co_qualname} from it; import it again, in a "
+            "new process"
         )
     return (code.co_filename if code else inspect.getfile(what)), lines
 
@@ -178,8 +178,8 @@ def _parsed(lines: list[str], what: object) -> ast.Module:
 def _no_source(what: object) -> OptionError:
     name = getattr(what, "__qualname__", quoted(what))
     return OptionError(
-        f"{name} has no source that csaw can read, as in Python's own prompt or where code is made of text; "
-        "write it in a file or in a cell of a notebook"
+        f"{name} has no source that csaw can read, as at Python's prompt or in generated code; write it in a "
+        "file or in a notebook cell"
     )
 
 

@@ -1,4 +1,4 @@
-"""Algorithms given as classes: each is written out as a file of its own, with all that it reads.
+"""Algorithms given as classes: each is written to a separate file, with everything that it reads.
 
 A cell of a notebook and the body of a function are no files. What is written out is: the class, the classes and
 functions beside it that it uses, the numbers that it reads from outside as they are now, and its imports. The file is
@@ -41,7 +41,7 @@ def file_of(kind: type[Algorithm]) -> str:
     """
     if not issubclass(kind, Walk | Traversal | TransitSampling) or kind.__module__.startswith(CSAW):
         raise OptionError(
-            f"algo: expected an algorithm, or a class of your own of Walk or Traversal, found {quoted(kind)}"
+            f"algo: expected an algorithm, or a class derived from Walk or Traversal, found {quoted(kind)}"
         )
     text = text_of(kind).encode()
     path = code_folder(FOLDER) / f"{hashlib.sha256(text).hexdigest()}.py"
@@ -68,14 +68,14 @@ def refuse_changed(kind: type, written: type) -> None:
         now, then = (inspect.getattr_static(one, name, None) for one in (kind, written))
         if now is not then and _said(now) != _said(then):
             raise OptionError(
-                f"algo: {kind.__name__}.{name} was set after the class was written, and would not be kept with the "
-                f"sample; write it in the class, or in a class that derives from {kind.__name__}"
+                f"algo: {kind.__name__}.{name} was set after the class was defined, so it would not be stored "
+                f"with the sample; define it in the class, or in a class derived from {kind.__name__}"
             )
 
 
 def _said(value: object, within: tuple[object, ...] = ()) -> object:
-    """What an attribute says: the representation of a plain value; of a function its text, its defaults, and what the
-    numbers and functions that it reads say.
+    """The content of an attribute: the representation of a plain value; of a function its text, its defaults, and what
+    the numbers and functions that it reads say.
     """
     value = getattr(value, "__func__", getattr(value, "fget", value))
     if not isinstance(value, FunctionType):
@@ -154,8 +154,8 @@ class _File:
         else:
             raise by.wrong(
                 line,
-                f"{name} is {quoted(value)}, which cannot be kept with the sample; an algorithm may read numbers, "
-                "text, functions, classes and modules from outside, and options of its own",
+                f"{name} is {quoted(value)}, which cannot be stored with the sample; an algorithm may read its "
+                "options, and from outside numbers, text, functions, classes and modules",
             )
 
     def _place_of(self, name: str, value: object) -> tuple[str, str] | None:

@@ -1,4 +1,4 @@
-"""A batch whose instances end as induced subgraphs: all edges among the vertices that another batch has met
+"""A batch whose instances end as induced subgraphs: all edges among the vertices that another batch has reached
 (``--induced``).
 
 The vertices of an instance are sorted, its edges are in order of source and place in the row, so nothing depends on the

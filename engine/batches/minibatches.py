@@ -1,5 +1,5 @@
-"""A batch of mini-batches in progress, hop by hop: their vertices are numbered as they are met, and a vertex that is
-met again keeps its number.
+"""A batch of mini-batches in progress, hop by hop: their vertices are numbered as they are reached, and a vertex that
+is reached again keeps its number.
 
 A node's number is the slot of its random numbers. So a sample depends on no order of work, and a kernel that takes one
 mini-batch through all hops (engine/cpu/kernels/minibatches.py) draws the same.

@@ -172,8 +172,8 @@ class Traversals:
             wanted = self.backend.geometric_sizes(self.instance, self.slot, most)
             if self.rule.replace and any_set(wanted == MOST_PICKS):
                 raise OptionError(
-                    f"{self.algorithm.name()}.geometric with replacement asks for {MOST_PICKS:,} neighbors "
-                    "of a vertex; expected fewer: lower the chance"
+                    f"{self.algorithm.name()}.geometric with replacement asks for {MOST_PICKS:,} neighbors of a "
+                    "vertex; expected fewer: lower the probability"
                 )
         if self.rule.replace:
             return self.xp.where(self.degree > 0, wanted, 0)
@@ -402,7 +402,7 @@ class FrontierPool:
         """Numbers of the ``size`` entries of each pool that arrive first, in order."""
         xp, (local, slot, vertex, previous) = self.xp, pool
         if depth >= MOST_DEPTHS:
-            raise BudgetError(f"{self.backend.algorithm.name()} has {depth:,} depths, and a pool serves no more")
+            raise BudgetError(f"{self.backend.algorithm.name()} has {depth:,} depths, more than a pool supports")
         source = self.sources[local, 0]
         times = self.backend.race_pool(depth, local + self.first, slot, source, previous, vertex)
         able = xp.flatnonzero(times >= 0)

@@ -1,4 +1,4 @@
-"""Benchmarks: csaw's rates on this machine beside the machine's own limits, with suites, plots and comparisons."""
+"""Benchmarks: csaw's rates on this machine compared with the machine's limits, with suites, plots and comparisons."""
 
 from pathlib import Path
 

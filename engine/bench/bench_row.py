@@ -46,7 +46,7 @@ class Published(NamedTuple):
 
 
 class Ratio(NamedTuple):
-    """What a claim is about: the ratio of two medians, and between which ends it lies for single repeats."""
+    """The ratio of two medians that a claim is about, with its range over single repeats."""
 
     median: float
     low: float

@@ -1,4 +1,4 @@
-"""What a suite declares, and its context: devices, graphs, how much to measure, and ways to measure it."""
+"""The declaration of a suite, and its context: devices, graphs, how much to measure, and ways to measure it."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace

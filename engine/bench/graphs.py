@@ -1,4 +1,4 @@
-"""Graphs to measure on: the user's own, or those of a paper's table, from disk or as R-MAT stand-ins."""
+"""Graphs to measure: the user's, or those of a paper's table, from disk or as R-MAT stand-ins."""
 
 import math
 from dataclasses import dataclass, replace

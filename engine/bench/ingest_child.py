@@ -1,4 +1,4 @@
-"""One ingest of a text of edges, in a process of its own: ``ingest_child.py TOOL EDGES OUT``.
+"""One ingest of a text of edges, in a separate process: ``ingest_child.py TOOL EDGES OUT``.
 
 The text is separated by tabs and has two header lines. Prints JSON: seconds of the work without imports, the process's
 peak in MiB, the number of edges in the result. Every interpreter that has the tool may run this file, so csaw is

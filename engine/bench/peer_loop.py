@@ -1,4 +1,4 @@
-"""A sampler at work in a process of its own: ``peer_loop.py FILE NAME HOW``.
+"""A sampler at work in a separate process: ``peer_loop.py FILE NAME HOW``.
 
 FILE is one of peers/, NAME one of its TOOLS, HOW a file of JSON. Draws once,
 prints "ready", then draws for every line on stdin, saves the

@@ -1,4 +1,4 @@
-"""A plot of each suite, PNG and SVG: bars beside goals, peers and the ceiling, or lines over the column X."""
+"""A plot of each suite, PNG and SVG: bars with goals, peers and the ceiling, or lines over the column X."""
 
 import textwrap
 from collections.abc import Iterable, Iterator

@@ -82,12 +82,12 @@ def run(context: Context, wanted: list[str], command: str = "") -> Iterator[Row]
             yield judged(name, rows, machine["device"])
     if not found and context.only:
         raise OptionError(
-            f"--only {context.only}: no work of {', '.join(wanted)} has that in its name and runs on these graphs; "
-            "run without --only to see the names"
+            f"--only {context.only}: no task of {', '.join(wanted)} with that text in its name runs on these "
+            "graphs; leave out --only to see the names"
         )
     if not found:
         raise OptionError(
-            f"no work of {', '.join(wanted)} runs on these graphs; most need weights, as in rmat:scale=20,weights=1"
+            f"no task of {', '.join(wanted)} runs on these graphs; most need weights, as in rmat:scale=20,weights=1"
         )
 
 
@@ -113,7 +113,7 @@ def _check_peers(context: Context, wanted: list[str]) -> None:
         if peer not in there:
             said = f"no such peer; there are {', '.join(there)}" if there else f"{', '.join(wanted)} measures no peers"
             others = [name for name, peers in known.items() if peer in peers]
-            raise OptionError(f"--peer {peer}: {said}" + (f"; take --suite {' or '.join(others)}" if others else ""))
+            raise OptionError(f"--peer {peer}: {said}" + (f"; use --suite {' or '.join(others)}" if others else ""))
 
 
 def judged(suite: str, rows: list[Row], device: str) -> Row:

@@ -1,4 +1,4 @@
-"""Works with a part of the graph in memory, beside the bytes that they are expected to move.
+"""Works with a part of the graph in memory, compared with the bytes that they are expected to move.
 
 The part is a half, a quarter and a tenth, or what given budgets hold. Expected are the bytes that are moved if only the
 partition with the most waiting instances is loaded each time, and instances spread evenly: L (1 - c)^2 graphs for walks

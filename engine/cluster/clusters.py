@@ -48,7 +48,7 @@ def require_listener(address: str) -> None:
     while reason := _silent(address):
         if time.monotonic() > until:
             raise ClusterError(
-                f"--cluster: no scheduler listens at {address} ({reason}); look whether it runs there, and run the "
+                f"--cluster: no scheduler listens at {address} ({reason}); check that it runs there, and run the "
                 "command again"
             )
         if not told:
@@ -120,7 +120,7 @@ class Cluster:
             return cls("address", text)
         if Path(text).is_file():
             return cls("file", text)
-        raise OptionError(f"--cluster: expected {FORMS}, found {quoted(text)}, which is no file either")
+        raise OptionError(f"--cluster: expected {FORMS}, found {quoted(text)}, which is not a file either")
 
     @property
     def is_local(self) -> bool:
@@ -170,8 +170,8 @@ def connected(cluster: Cluster) -> Iterator["Client"]:
             client = _client(distributed, cluster, stack)
         except (OSError, RuntimeError, TimeoutError, ValueError) as error:
             raise ClusterError(
-                f"--cluster {cluster.place} cannot be used: {error or type(error).__name__}; look whether "
-                "its scheduler runs"
+                f"--cluster {cluster.place} cannot be used: {error or type(error).__name__}; check that its "
+                "scheduler runs"
             ) from error
         stack.callback(_closed, client)
         yield client

@@ -236,7 +236,7 @@ def joined(client: Client, plugin: Joined) -> Iterator[str]:
         raise
     except (OSError, TimeoutError, RuntimeError) as error:
         raise ClusterError(
-            f"the scheduler {address_of(client)} was lost before any work began; look whether it runs, and run "
+            f"the scheduler {address_of(client)} was lost before any work began; check that it runs, and run "
             "the command again"
         ) from error
     try:

@@ -192,9 +192,8 @@ class Tasks:
             self.again += (Unit(unit.groups[:half]), Unit(unit.groups[half:]))
         elif unit.deaths >= MOST_DEATHS:
             raise ClusterError(
-                f"group {unit.groups[0]}: the workers that draw it die, the last one at {error.address}; they may need "
-                "more memory "
-                f"than they may take: give them more, or less by --memory or --in-flight; {SAFE}"
+                f"group {unit.groups[0]}: the workers that draw it die, the last one at {error.address}; they may "
+                f"have too little memory: give them more, or lower --memory or --in-flight; {SAFE}"
             ) from error
         else:
             self._once_more(unit)
@@ -291,19 +290,19 @@ def sample_on_cluster(
         algo: the name of an algorithm, or ``FILE.py:CLASS``.
         cluster: a scheduler's address or file, ``local:N``, ``slurm:N``, ``lsf:N`` or ``mpi``.
         virtual: ``graph`` is the path of a virtual sample, which says what to sample.
-        resume: as of :func:`execute`.
-        overwrite: as of :func:`execute`.
-        progress: as of :func:`execute`.
+        resume: as for :func:`execute`.
+        overwrite: as for :func:`execute`.
+        progress: as for :func:`execute`.
         began: called with the number of instances of the sample before the first is drawn.
-        **given: as of :func:`prepare`.
+        **given: as for :func:`prepare`.
 
     Returns:
         The summary of the run, with what each of the ``workers`` did.
 
     Raises:
         ClusterError: the cluster cannot be used or is lost.
-        StoreError: a worker has another csaw or another graph, and as of :func:`execute`.
-        CsawError: as of :func:`execute`.
+        StoreError: a worker has another csaw or another graph, and as for :func:`execute`.
+        CsawError: as for :func:`execute`.
     """
     watch, before, where = Stopwatch(), compiled(), Cluster.of(cluster)
     recipe = recipe_of(where, graph, out, algo, given, virtual)
@@ -439,7 +438,9 @@ def _asked(executor: Executor, name: str, begun: bool) -> list[tuple[str, Plan] 
             tasks.cancel(address)
         if time.monotonic() > end:
             slow = next(iter(tasks.tasks.values()))
-            raise ClusterError(f"worker {slow} has not planned its run in {SECONDS_TO_PLAN} seconds; look what it does")
+            raise ClusterError(
+                f"worker {slow} has not planned its run in {SECONDS_TO_PLAN} seconds; check what it is doing"
+            )
     return [said[address] for address in addresses if not isinstance(said.get(address), BaseException | None)]
 
 
@@ -465,8 +466,8 @@ def _see_all(writer: SampleWriter) -> None:
     while missing := _unseen(writer):
         if time.monotonic() > end:
             raise StoreError(
-                f"{writer.partial}: workers have written group {missing[0]}, and it is not there; all of "
-                "them must see this folder under the same path, on a file system that they share"
+                f"{writer.partial}: workers have written group {missing[0]}, but it is missing; all workers must "
+                "see this folder under the same path, on a shared file system"
             )
         time.sleep(0.5)
 

@@ -283,8 +283,8 @@ class Spread:
         """A result; what stands in its place is raised."""
         if isinstance(outcome, WorkerDied):
             raise ClusterError(
-                f"a task kills its workers, the last one at {outcome.address}; they may need more memory than there "
-                f"is: give them more, or less to a task by --memory; {self.executor.safe}"
+                f"a task kills its workers, the last one at {outcome.address}; they may have too little memory: "
+                f"give them more, or lower --memory, which is for each task; {self.executor.safe}"
             ) from outcome
         if isinstance(outcome, ResultLost):
             raise self.executor.lost() from outcome

@@ -40,7 +40,7 @@ class Share:
 
     @property
     def seconds(self) -> float:
-        """Of the whole run of this worker."""
+        """The time of the whole run of this worker."""
         return self.parts[READING] + self.parts[BUILDING] + max(self.parts[SAMPLING], self.parts[WRITING])
 
     @property

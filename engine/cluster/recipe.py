@@ -119,8 +119,8 @@ def check_device(device: object, local: bool) -> None:
         )
     if device is not None and "," in device and not local:
         raise OptionError(
-            f"--device {device}: each worker of a cluster draws on one GPU; give --device cuda, and start "
-            "a worker for each GPU that sees it alone (dask-cuda)"
+            f"--device {device}: each worker of a cluster draws on one GPU; give --device cuda, and start one "
+            "worker for each GPU that sees only that GPU (dask-cuda)"
         )
 
 
@@ -148,7 +148,7 @@ def digest_of(file: Path, flag: str = "--algo") -> str:
 def refuse_other_file(file: Path, digest: str, flag: str = "--algo") -> None:
     """StoreError where the user's own file has another SHA-256 here than where the run was started."""
     if digest_of(file, flag) != digest:
-        raise StoreError(f"{file} is another file here than where the run was started; put the same one there")
+        raise StoreError(f"{file} differs here from the file where the run was started; copy the same file there")
 
 
 def _is_file(given: object) -> bool:

@@ -67,7 +67,7 @@ def draw_shard(job: Job, out: str | Path, shard: Shard, progress: Callable[[int]
 
     Raises:
         StoreError: another run has begun at ``out``, or has the place for itself.
-        CsawError: as of :func:`execute`.
+        CsawError: as for :func:`execute`.
     """
     watch, before = Stopwatch(), compiled()
     with course(LOADING, SAMPLING, WRITING), SharedWriter(out, manifest(job), **stored_as(job)) as writer:
@@ -196,12 +196,12 @@ def _opened(path: Path, node: Record, graph: str | Path | None) -> SharedWriter:
         counts = {"instances": int(said["instances"]), "group_size": int(said["group_size"])}
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(
-            f"{partial_of(path)}/zarr.json: expected what a sample says of itself, {error} is missing; sample again"
+            f"{partial_of(path)}/zarr.json: expected the description of a sample, {error} is missing; sample again"
         ) from error
     store = open_graph(where)
     if store.fingerprint != wanted:
         raise StoreError(
-            f"{path} is sampled from another graph than {where}: expected the fingerprint {wanted}, found "
+            f"{path} is sampled from a graph other than {where}: expected the fingerprint {wanted}, found "
             f"{store.fingerprint}; name the graph with --graph"
         )
     return SharedWriter(

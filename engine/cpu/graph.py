@@ -325,7 +325,7 @@ class KeptTables:
             self.places[number] = [self.file.append(column.view(np.uint8)) for column in columns]
         except OSError as error:
             self.full = True
-            log.info("alias tables cannot be kept on disk (%s): they are made anew for each load", error.strerror)
+            log.info("alias tables cannot be kept on disk (%s): they are built again for each load", error.strerror)
 
     def read(self, number: int, columns: Iterable[np.ndarray]) -> None:
         """Fill arrays with the columns of a partition that was kept. StoreError where the file has changed."""

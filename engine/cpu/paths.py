@@ -103,8 +103,8 @@ class Paths:
                 place = self.file.append(steps.view(np.uint8).reshape(-1))
             except OSError as error:
                 raise StoreError(
-                    f"{self.file.folder}: no room for the steps of walks in flight ({error.strerror}); "
-                    "free some, or raise --memory"
+                    f"{self.file.folder}: no room for the steps of walks in flight ({error.strerror}); free some "
+                    "space, or raise --memory"
                 ) from error
             written.append((place, len(steps)))
             waiting.clear()

@@ -225,9 +225,7 @@ def raised_by(algorithm: Algorithm, hooks: Sequence[str], error: Exception) -> O
     kind = type(algorithm)
     own = [name for name in hooks if not getattr(getattr(kind, name, None), "__module__", OURS).startswith(OURS)]
     which = " or ".join(f"{algorithm.name()}.{name}" for name in own or hooks)
-    said = OptionError(
-        f"{which} raised {type(error).__name__}: {error}; let it test an index, or another value, before it uses it"
-    )
+    said = OptionError(f"{which} raised {type(error).__name__}: {error}; check an index or other value before using it")
     if len(own) == 1:
         return placed(said, getattr(kind, own[0]))
     codes = filter(None, (code_of(getattr(kind, name)) for name in own))

@@ -1,5 +1,5 @@
-"""A file without a name for what memory has no room for: beside the graph store or in the system's folder for such
-files, and gone however a run ends.
+"""A file without a name for data that does not fit in memory: next to the graph store or in the system's temporary
+folder, and gone however a run ends.
 
 A checksum of each block stays in memory, 4 bytes for 4 KiB.
 """
@@ -60,8 +60,8 @@ class ScratchFile:
             fill(self.folder / "(a file without a name)", handle, piece, begin + at)
             if first_damaged(piece, sums[at // BLOCK : -(-(at + piece.size) // BLOCK)]) >= 0:
                 raise StoreError(
-                    f"{self.folder}: a file without a name, for what memory had no room for, has changed "
-                    "since it was written; check this disk and run again"
+                    f"{self.folder}: a temporary file, for data that did not fit in memory, has changed since it "
+                    "was written; check this disk and run again"
                 )
 
         list(self.over(read, range(0, out.size, PIECE)))

@@ -1,5 +1,5 @@
-"""Kernels compiled for one plan: each function of the kernel files with its constants folded in, in a file of its own
-in a cache folder.
+"""Kernels compiled for one plan: each function of the kernel files with its constants folded in, in a separate file in
+a cache folder.
 
 Numba caches compiled code by file and cannot cache a function that closes over another; with a file for each function,
 a second process starts at once. A file's name is a hash of its text, so two plans share the machine code of every

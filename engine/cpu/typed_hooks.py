@@ -1,4 +1,4 @@
-"""Compile a user's own hooks alone first, so that an error names the hook and not a kernel around it."""
+"""Compile custom hooks by themselves first, so that an error names the hook and not a kernel around it."""
 
 from typing import Protocol
 
@@ -45,10 +45,15 @@ def check_own_hooks(backend: Specialization) -> None:
             raise placed(said, getattr(type(algorithm), hook.name)) from error
         returned = types.unliteral(function.overloads[signature].signature.return_type)
         if not isinstance(returned, (types.Integer, types.Float)):
-            said = OptionError(f"{where}: expected {RETURNS[hook.name]} on every way out, found {named_type(returned)}")
+            said = OptionError(
+                f"{where}: expected every path to return {RETURNS[hook.name]}, found {named_type(returned)}"
+            )
             raise placed(said, getattr(type(algorithm), hook.name))
         if hook.name in VERTICES and isinstance(returned, types.Float):
-            said = OptionError(f"{where}: expected a vertex, an integer, found a number with a fraction; int() cuts it")
+            said = OptionError(
+                f"{where}: expected a vertex, which is an integer, found a number with a fraction; "
+                "convert it with int()"
+            )
             raise placed(said, getattr(type(algorithm), hook.name))
 
 
@@ -96,7 +101,7 @@ def _graph(backend: Specialization) -> types.Type:
 
 
 def named_type(kind: types.Type) -> str:
-    """What a hook returns, in words, where that is no number."""
+    """The type that a hook returns, in words, if it is not a number."""
     if isinstance(kind, types.Optional):
         return f"None on one of them and {kind.type} on another"
     known = {types.none: "None", types.unicode_type: "text", types.boolean: "True or False; write 1.0 if ... else 0.0"}

@@ -39,7 +39,7 @@ def open_device(number: int = 0) -> Device:
     try:
         return _opened(number)
     except cupy.cuda.runtime.CUDARuntimeError as error:
-        raise DeviceError(f"GPU {number} cannot be used: {error}; look at nvidia-smi, or pass --device cpu") from error
+        raise DeviceError(f"GPU {number} cannot be used: {error}; check nvidia-smi, or pass --device cpu") from error
 
 
 def _opened(number: int) -> Device:

@@ -49,7 +49,7 @@ COUNT_BUSY = {"walk.cu", "select.cu", "neighbors_in_time.cu"}
 
 @dataclass(frozen=True)
 class Unit:
-    """Some .cu files specialised for one algorithm, or for one measure of the user's own.
+    """Some .cu files specialized for one algorithm, or for one measure of the user's own.
 
     ``signatures``: of the hooks that the files call, by name. ``launched``: the kernels among those of the files that
     are wanted; None: all.
@@ -160,7 +160,7 @@ def edge_types(columns: Sequence[EdgeColumn]) -> int:
     OptionError for more columns than kernels can tell apart.
     """
     if len(columns) > MOST_COLUMNS:
-        raise OptionError(f"hooks read {len(columns)} edge columns; on GPUs they can read {MOST_COLUMNS} at most")
+        raise OptionError(f"hooks read {len(columns)} edge columns; on GPUs they can read at most {MOST_COLUMNS}")
     return sum(DTYPES.index(column.dtype.name) << 4 * number for number, column in enumerate(columns))
 
 

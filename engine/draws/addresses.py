@@ -1,4 +1,4 @@
-"""Addresses of draws: a draw is a function of its address and nothing else.
+"""Addresses of draws: a draw depends only on its address.
 
     key      seed (64 bits)
     counter  draw (32 bits) | slot or step (32) | instance (64)

@@ -1,5 +1,5 @@
-"""Samples and graphs as files of other programs' formats: :mod:`csaw.engine.export.targets` says what a format is, and
-where they are.
+"""Samples and graphs as files of other programs' formats: :mod:`csaw.engine.export.targets` defines formats and lists
+their folders.
 """
 
 from collections.abc import Callable
@@ -65,8 +65,8 @@ def part_of(samples: Samples, first: int, last: int) -> Samples:
     """The instances from number ``first`` to before ``last``. OptionError where there are none."""
     if first == last:
         raise OptionError(
-            "--instances: expected FIRST:LAST with FIRST < LAST, the number of the first instance to "
-            f"write and the one after the last, found {first}:{last}"
+            "--instances: expected FIRST:LAST with FIRST < LAST, where LAST is one more than the last instance "
+            f"to write, found {first}:{last}"
         )
     return samples.part(first, last)
 
@@ -79,7 +79,7 @@ def _graph(
     """
     if not getattr(format, "NUMBERS_EDGES", False):
         if given is not None and not samples.is_virtual:
-            raise OptionError("--graph: expected with --format pyg or torch, for the places of edges in the graph")
+            raise OptionError("--graph: only for --format pyg or torch, for the positions of edges in the graph")
         return {}, {}
     if "e_id" in samples:
         return {}, {}
@@ -87,7 +87,7 @@ def _graph(
         return {"graph": given if isinstance(given, GraphStore) else open_graph(given)}, {}
     where = samples.manifest.get("graph", {}).get("path")
     if not where:
-        return {}, {"e_id": f"{samples.path} does not say where its graph is; name it with --graph"}
+        return {}, {"e_id": f"{samples.path} does not contain the path of its graph; give it with --graph"}
     try:
         store = open_graph(where)
     except (StoreError, OptionError) as error:  # of a path that no store can have

@@ -78,9 +78,8 @@ def kind_of(stored: np.dtype, words: Words | None) -> np.dtype:
     width = _width(words)
     if width > WIDEST:
         raise OptionError(
-            f"in an .npy file, every string id takes the room of the longest one, which has {width:,} "
-            f"characters, and {WIDEST:,} are allowed; "
-            f"export to .parquet or .txt"
+            f"in an .npy file, every string id takes as much space as the longest one, which has {width:,} "
+            f"characters, but only {WIDEST:,} are allowed; export to .parquet or .txt"
         )
     return np.dtype(f"<U{max(width, 1)}")
 

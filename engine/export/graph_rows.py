@@ -113,8 +113,8 @@ class Edges(OriginalIds):
                 yield piece.stop, found
         if balance:
             raise StoreError(
-                f"{self.store.path} says that it is undirected, and {abs(balance):,} of its edges or more "
-                "have no opposite; make it again with csaw partition --undirected"
+                f"{self.store.path} is marked as undirected, but at least {abs(balance):,} of its edges have no "
+                "reverse edge; make it again with csaw partition --undirected"
             )
 
     def _spans(self) -> Iterator[tuple[Partition, np.ndarray, int]]:
@@ -153,7 +153,7 @@ def left_out(edges: Edges, holds: Sequence[str]) -> dict[str, str]:
     names = "ids" in holds and "names" not in holds and edges.words is not None and _like_numbers(edges.words)
     reasons = {
         "vertices": (
-            f"{counted(alone, 'vertex has', 'vertices have')} no edge, and rows of edges cannot say so; "
+            f"{counted(alone, 'vertex has', 'vertices have')} no edge, which rows of edges cannot show; "
             "matrix-market, metis, graphml and npz can"
         )
         if alone
@@ -161,9 +161,7 @@ def left_out(edges: Edges, holds: Sequence[str]) -> dict[str, str]:
         "ids": "rows are numbered in the order of dense ids; export with --format ids writes the original id of each"
         if store.stored_ids() is not None and not numbered
         else "",
-        "names": (
-            "some ids begin like numbers, and rows of text cannot say that they are words; read it with --ids string"
-        )
+        "names": ("some ids begin like numbers, and rows of text cannot mark them as words; read it with --ids string")
         if names
         else "",
         "edge_ids": "the format has no place for them" if edges.has_edge_ids else "",
@@ -171,7 +169,7 @@ def left_out(edges: Edges, holds: Sequence[str]) -> dict[str, str]:
         if (further := ", ".join(column.name for column in store.further_columns if column not in edges.further))
         else "",
         "direction": (
-            "edges are written once, and the format cannot say that they have no direction; read it with --undirected"
+            "edges are written once, and the format cannot mark them as undirected; read it with --undirected"
         )
         if not store.directed
         else "",

@@ -120,7 +120,7 @@ def csv_words(words: Words | None) -> Words | None:
 
     def quoted(word: bytes) -> bytes:
         if not _csv_holds(word):
-            raise refused(word, "CSV", "an end of a line, a byte of value 0 or nothing at all cannot stand in a cell")
+            raise refused(word, "CSV", "a cell cannot contain a line break or a zero byte, or be empty")
         risky = word != word.strip() or any(byte in b'",;\t' for byte in word) or word[:1] in (b"#", b"%")
         return b'"' + word.replace(b'"', b'""') + b'"' if risky else word
 
@@ -154,7 +154,7 @@ def plain_words(words: Words | None) -> Words | None:
             raise refused(
                 word,
                 "a line of text",
-                "blanks separate ids there, # and % begin comments, and commas alone are an empty line",
+                "spaces separate ids there, # and % begin comments, and a line of only commas is empty",
             )
         return word
 
@@ -165,7 +165,7 @@ def refused(word: bytes, where: str, why: str) -> OptionError:
     """The error for an id that a format cannot hold."""
     can = ["CSV"] * (_csv_holds(word) and len(word) <= LONGEST_WORD // 2) + ["Parquet"] * is_utf8(word) + ["NumPy"]
     return OptionError(
-        f"vertex id {quoted(word.decode('utf-8', 'backslashreplace'))} cannot stand in {where}: {why}; "
+        f"vertex id {quoted(word.decode('utf-8', 'backslashreplace'))} cannot be written to {where}: {why}; "
         f"export to {' or '.join(can)} instead"
     )
 

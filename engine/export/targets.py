@@ -129,8 +129,8 @@ class StreamTarget:
         name = known(of, format or STREAMED)
         if is_binary(of, name) and self.stream.isatty():
             raise OptionError(
-                f"--format {name}: its bytes are not for a terminal; redirect standard output, as in "
-                f"csaw export ... - --format {name} > FILE, or export to a file"
+                f"--format {name}: binary output cannot go to a terminal; redirect standard output, as in csaw "
+                f"export ... - --format {name} > FILE, or export to a file"
             )
         return name
 

@@ -42,48 +42,48 @@ DECIDED = (
     OF_NEIGHBORS
     | dict.fromkeys(("shuffle", "sources", "start_time", "disjoint", "weighted"), IN_ORDER)
     | {
-        "time_strategy": "temporal_strategy says which neighbors are selected",
+        "time_strategy": "temporal_strategy determines which neighbors are selected",
     }
 )
 """Options of a run of mini-batches that a loader of events decides by itself, each with the reason."""
 
 
 class EventLoader(EpochLoader[MiniBatch, "Data"]):
-    """Successive events of a TemporalData, each with neighbors of both ends that came along earlier events.
+    """Successive events of a TemporalData, each with neighbors of both ends from earlier events.
 
         for batch in EventLoader(data, num_neighbors=[10], batch_size=200):
             z = model(batch.n_id, batch.edge_index, data.msg[batch.e_id], batch.edge_time)
             score = predict(z[batch.src_node], z[batch.dst_node])
 
-    Mini-batches are Data objects in the order of the events; each ``for`` loop is another epoch, as of NeighborLoader.
+    Mini-batches are Data objects in the order of the events; each ``for`` loop is another epoch, as for NeighborLoader.
     They have the attributes of their events, such as ``src``, ``dst``, ``t`` and ``msg``. ``n_id`` has the vertex of
-    each node; first come the ends of the events, each a node of its own with nodes of its own: ``src_node`` and
-    ``dst_node`` are their numbers, and ``batch`` says whose a node is. ``edge_index`` goes from neighbors to the nodes
-    that they were drawn for, ``e_id`` is the event of each edge, and ``edge_time`` its time, which is earlier than
-    ``seed_time``, that of the end's event, for each of 2 n ends. An event is an edge of both its ends, and one of a
-    vertex with itself counts twice, as in PyTorch Geometric. Events of earlier times count, whatever their place in the
-    data; those of the same time do not.
+    each node. The ends of the events come first; each is a separate node with separate neighbors. ``src_node`` and
+    ``dst_node`` are their numbers, and ``batch`` is the end to which a node belongs. ``edge_index`` goes from neighbors
+    to the nodes that they were drawn for, ``e_id`` is the event of each edge, and ``edge_time`` its time. It is earlier
+    than ``seed_time``, the time of the end's event, for each of 2 n ends. An event is an edge of both its ends; an
+    event of a vertex with itself counts twice, as in PyTorch Geometric. All events at earlier times count, wherever
+    they are in the data; events at the same time do not.
 
     Args:
         data: a TemporalData with ``src``, ``dst`` and ``t``, integers.
         num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all.
-        batch_size: events of a mini-batch.
-        events: those that mini-batches have, a slice of all, such as the part to validate with; neighbors are drawn
-            along earlier events of all data.
+        batch_size: number of events in a mini-batch.
+        events: a slice of the events to iterate over, such as the validation part; neighbors are drawn from earlier
+            events of all data.
         drop_last: leave out a smaller last mini-batch.
         replace: draw with replacement.
-        temporal_strategy: "last", the latest earlier neighbors, or "uniform", any of them.
+        temporal_strategy: "last", the latest earlier neighbors, or "uniform", random ones.
         transform: called with each mini-batch.
         seed: number that all draws follow from.
         rank: number of this process among those that train together, from 0 on.
-        world: number of processes that train together. Each has its part of every epoch's mini-batches; their numbers
-            differ by one at most.
-        **options: ``time_window``, the longest time before; ``time_order="monotone"`` to let events of the same time
-            count, the event itself among them; those of a run, as of NeighborLoader.
+        world: number of processes that train together. Each gets a part of every epoch's mini-batches; the sizes of
+            parts differ by at most one.
+        **options: ``time_window``, the longest time before; ``time_order="monotone"`` to include events at the same
+            time, even the event itself; options of a run, as for NeighborLoader.
 
     Raises:
-        OptionError: the data are no TemporalData, or have no such events.
-        CsawError: as of :func:`csaw.stream`.
+        OptionError: the data are not a TemporalData, or have no such events.
+        CsawError: as for :func:`csaw.stream`.
     """
 
     drawn: EpochBatches
@@ -162,7 +162,7 @@ def events_of(data: "TemporalData") -> tuple[np.ndarray, np.ndarray, np.ndarray]
         raise OptionError("data: expected at least one event, found none")
     src, dst, times = (int64_times(f"data.{name}", data[name], count, "events") for name in names)
     if (least := min(int(src.min()), int(dst.min()))) < 0:
-        raise OptionError(f"data.src and data.dst: expected vertices from 0 on, found {least}")
+        raise OptionError(f"data.src and data.dst: expected vertices of at least 0, found {least}")
     return src, dst, known_times("data.t", times)
 
 

@@ -67,8 +67,7 @@ def graph_of(
     if not is_data(data):
         if weight_attr is not None:
             raise OptionError(
-                "weight_attr: it names an attribute of a Data object; pass weighted=True to use the "
-                "weights of a graph store"
+                "weight_attr: it is only for Data objects; pass weighted=True to use the weights of a graph store"
             )
         if self_loops:
             raise OptionError(
@@ -98,9 +97,9 @@ def is_data(graph: object) -> "TypeGuard[Data]":
         return known is not None
     if isinstance(graph, known.TemporalData | known.HeteroData | known.FeatureStore | known.GraphStore):
         raise OptionError(
-            "data: expected a Data object of PyTorch Geometric or another graph that csaw.graph takes, found "
-            f"{type(graph).__name__}; EventLoader takes TemporalData; HeteroData and stores of PyTorch Geometric "
-            "cannot be sampled"
+            "data: expected a PyTorch Geometric Data object or another graph that csaw.graph accepts, found "
+            f"{type(graph).__name__}; EventLoader takes TemporalData; HeteroData and PyTorch Geometric's stores "
+            "are not supported"
         )
     return False
 

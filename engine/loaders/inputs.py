@@ -29,8 +29,8 @@ def input_nodes_of(given: object, vertices: int) -> Tensor | None:
     if held.ndim != 1 or held.dtype.kind not in "biu" or _mixed(given, held) or (is_mask and held.size != vertices):
         found = f"{held.size:,} bools" if is_mask and held.ndim == 1 else quoted(given)
         raise OptionError(
-            f"input_nodes: expected integers, numbers of vertices, or a mask, a bool for each of {vertices:,} "
-            f"vertices, found {found}"
+            f"input_nodes: expected vertex numbers, or a mask with a bool for each of {vertices:,} vertices, "
+            f"found {found}"
         )
     if is_mask:
         return torch.from_numpy(held)

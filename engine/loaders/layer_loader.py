@@ -30,47 +30,47 @@ class LayerLoader(EpochLoader[Layers, Layers]):
             for adj, layer in zip(batch.adjs, model):
                 h = adj @ layer(h)
 
-    Each ``for`` loop over it is another epoch, ``loader.epoch`` is its number, and may be set. It yields
+    Each ``for`` loop over it is another epoch; ``loader.epoch`` is its number, which you can set. It yields
     :class:`csaw.engine.loaders.Layers`: ``n_ids`` and ``adjs`` in the order in which a network reads them, ``x`` of the
-    vertices ``n_ids[0]``, ``y`` of the seeds ``n_ids[-1]``, and ``batch_size``. Mini-batches depend on the request and
-    the epoch alone, to the last bit of their matrices. Tensors are on the device of ``data``; of a graph store, where
-    they were drawn. Mini-batches are made ahead by threads, while the model trains.
+    vertices ``n_ids[0]``, ``y`` of the seeds ``n_ids[-1]``, and ``batch_size``. Mini-batches depend only on the request
+    and the epoch, to the last bit of their matrices. Tensors are on the device of ``data``; for a graph store, on the
+    device that drew them. Threads make mini-batches ahead while the model trains.
 
     Args:
-        data: a Data object of PyTorch Geometric, from whose edges a graph is made in memory and whose sources of edges
-            to a vertex are its neighbors; or another graph that :func:`csaw.graph` takes, whose rows are sampled.
-        layer_sizes: vertices to draw for each layer, from the one next to the seeds on.
-        input_nodes: seeds, different vertices: numbers, of a graph store dense ones 0 .. V - 1, or a mask, a bool for
-            each vertex; a list, an array or a tensor. None, all vertices.
-        sampler: "ladies", which draws from the neighbors of the layer before; "fastgcn", which draws from all vertices;
-            or an algorithm of your own that draws layers.
+        data: a PyTorch Geometric Data object, from whose edges a graph is made in memory, in which the sources of edges
+            to a vertex are its neighbors; or another graph that :func:`csaw.graph` accepts, whose rows are sampled.
+        layer_sizes: number of vertices to draw for each layer, starting next to the seeds.
+        input_nodes: seeds, which must be different: a list, an array or a tensor of vertex numbers (for a graph store,
+            dense ids 0 .. V - 1), or a mask with a bool for each vertex. None, all vertices.
+        sampler: "ladies", which draws from the neighbors of the previous layer; "fastgcn", which draws from all
+            vertices; or a custom algorithm that draws layers.
         batch_size: seeds of a mini-batch.
         shuffle: draw the order of the seeds in each epoch.
         drop_last: leave out a smaller last mini-batch.
         normalize: the matrix A whose product is estimated: "symmetric", w / sqrt(d(v) d(u)) for an edge of weight w
-            between vertices with d(v) and d(u) edges, as GCN has it; "row", w / d(v); "none", w.
+            between vertices with d(v) and d(u) edges, as in GCN; "row", w / d(v); "none", w.
         row_normalized: divide each row of a sampled matrix by its sum, as LADIES does. None does it for all samplers
-            but fastgcn, whose paper does not. Without it, a matrix between two layers is an estimate of the rows of A
-            without bias: its entry for an edge v -> u is A(v, u) c / (n q(u)), where c of n draws, each with the chance
-            q(u), gave u.
-        self_loops: of a Data object, add an edge from each vertex to itself where there is none, as GCN does; None adds
-            them. Rows of a graph store are taken as they are.
+            except fastgcn, whose paper does not. Without it, a matrix between two layers is an unbiased estimate of the
+            rows of A: its entry for an edge v -> u is A(v, u) c / (n q(u)), where c of n draws, each with probability
+            q(u), yielded u.
+        self_loops: for a Data object, add an edge from each vertex to itself if there is none, as GCN does; None adds
+            them. Rows of a graph store are not changed.
         weight_attr: the attribute of a Data object with edge weights. None, all are 1.
-        features: beside a graph store, an array [V, ...] whose rows are ``x``: a NumPy array or memory map, a tensor,
-            or an array on a GPU. A Data object has its own.
+        features: for a graph store, an array [V, ...] whose rows are ``x``: a NumPy array or memory map, a tensor, or
+            an array on a GPU. A Data object already has them.
         labels: the same for ``y``.
         transform: called with each mini-batch.
         seed: number that all draws follow from.
         rank: number of this process among those that train together, from 0 on.
-        world: number of processes that train together. Each has its part of every epoch's mini-batches; their numbers
-            differ by one at most.
-        **options: those of the sampler, such as ``replace`` of ladies (True, as in the paper; without it the estimate
-            has a bias), and those of a run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number
-            of mini-batches drawn together (8); ``weighted=True`` to use the weights of a graph store.
+        world: number of processes that train together. Each gets a part of every epoch's mini-batches; the sizes of
+            parts differ by at most one.
+        **options: options of the sampler, such as ``replace`` of ladies (True, as in the paper; without it the estimate
+            is biased), and of a run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number of
+            mini-batches drawn together (8); ``weighted=True`` to use the weights of a graph store.
 
     Raises:
-        OptionError: the data cannot be sampled so.
-        CsawError: as of :func:`csaw.stream`.
+        OptionError: the data cannot be sampled this way.
+        CsawError: as for :func:`csaw.stream`.
     """
 
     @in_python(READERS, seeds_per_batch="batch_size", algo="sampler")

@@ -41,14 +41,14 @@ UNITS = 2.0**36  # of the largest value of a sum: 2^26 values stay below 2^62
 
 @dataclass(frozen=True)
 class Layers:
-    """A mini-batch of layers, from that which a network reads to the seeds.
+    """A mini-batch of layers, from the layer that a network reads to the seeds.
 
     Attributes:
-        n_ids: int64 tensors, the different vertices of each layer; those of the last one are the seeds, in their order.
+        n_ids: int64 tensors, the different vertices of each layer; the last layer is the seeds, in order.
         adjs: sparse float32 matrices [vertices of layer k + 1, vertices of layer k], so that ``adjs[k] @ h`` with a row
             of ``h`` for each vertex of layer k is the aggregation for those of layer k + 1.
-        x: features of the vertices ``n_ids[0]``, where the loader has features.
-        y: labels of the seeds, where the loader has labels.
+        x: features of the vertices ``n_ids[0]``, if the loader has features.
+        y: labels of the seeds, if the loader has labels.
     """
 
     n_ids: list[Tensor]
@@ -129,11 +129,9 @@ class EpochLayers:
 def _check(sampler: str, batch_size: int, options: Collection[str]) -> None:
     """Raise OptionError for arguments of a loader that cannot be."""
     for name in OWN.intersection(options):
-        raise OptionError(f"{name}: input_nodes and batch_size decide it; leave it out")
+        raise OptionError(f"{name}: input_nodes and batch_size determine it; leave it out")
     if not issubclass(registry.find(sampler), LayerEntries):
-        raise OptionError(
-            f"sampler: expected one that draws layers of vertices, such as ladies or fastgcn, found {quoted(sampler)}"
-        )
+        raise OptionError(f"sampler: expected a sampler of layers, such as ladies or fastgcn, found {quoted(sampler)}")
     if not (isinstance(batch_size, int) and batch_size > 0):
         raise OptionError(f"batch_size: expected an integer from 1, found {quoted(batch_size)}")
 
@@ -142,7 +140,7 @@ def _order(count: int, batch_size: int, shuffle: bool, drop_last: bool, seed: in
     """Return the order of ``count`` seeds in mini-batches."""
     if drop_last and count < batch_size:
         raise OptionError(
-            f"drop_last: there are {count} seeds, fewer than batch_size {batch_size}, and no mini-batch is left; "
+            f"drop_last: there are {count} seeds, fewer than batch_size {batch_size}, so no mini-batch is left; "
             "lower batch_size"
         )
     return SeedOrder(count, min(batch_size, max(count, 1)), shuffle, drop_last, seed)

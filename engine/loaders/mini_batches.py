@@ -122,7 +122,8 @@ class EpochBatches:
     ) -> None:
         if nodes is not None and "sources" in options:
             raise OptionError(
-                "sources: expected input_nodes or sources, the same seeds by other ids, found both; give one of them"
+                "sources: expected either input_nodes or sources (the same seeds by original ids), found both; "
+                "give only one"
             )
         sources = {} if nodes is None else {"sources": store.original_ids(nodes)}
         asked: Values = {"in_flight": IN_FLIGHT, **options, **sources}
@@ -157,8 +158,8 @@ class SeededBatches:
     def __init__(self, store: GraphStore, *, on_device: bool, **options: OptionValue) -> None:
         if options.get("time_strategy") is not None and options.get("start_time") is None:
             raise OptionError(
-                "start_time: expected a time for all seeds beside time_strategy, found none; NeighborLoader takes a "
-                "time for each seed"
+                "start_time: expected a time for all seeds with time_strategy, found none; to give each seed a "
+                "time, use NeighborLoader"
             )
         self.job: Job = prepare(store, "minibatch", measure=True, **options, ids="dense", epochs=1)
         if len(self.job.devices) > 1:
@@ -283,7 +284,8 @@ class EpochLoader(ABC, Generic[Drawn, Made]):
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
-            f"a {type(self).__name__} cannot be pickled or copied: it holds threads; make it where it is read"
+            f"a {type(self).__name__} cannot be pickled or copied, because it has threads; create it in the "
+            "process that reads it"
         )
 
     def __len__(self) -> int:

@@ -38,28 +38,28 @@ from torch_geometric.sampler.neighbor_sampler import edge_sample
 
 
 class NeighborSampler(pyg.BaseSampler):
-    """Samples neighbors with csaw where PyTorch Geometric takes a sampler of one's own.
+    """Samples neighbors with csaw wherever PyTorch Geometric accepts a custom sampler.
 
         NodeLoader(data, NeighborSampler(data, [25, 10]), batch_size=1024)
 
-    The sampler draws the same law as :class:`csaw.engine.loaders.NeighborLoader`, which draws ahead and is faster. It
-    can be used by one thread of a process at a time.
+    The sampler draws from the same law as :class:`csaw.engine.loaders.NeighborLoader`, which draws ahead and is faster.
+    Only one thread of a process can use it at a time.
 
     Args:
         data: a Data object, or another graph that :func:`csaw.graph` takes, whose rows are sampled.
         num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all.
         replace: draw with replacement.
-        disjoint: give each seed nodes of its own.
+        disjoint: give each seed separate nodes.
         subgraph_type: "directional", "bidirectional" or "induced", as for PyTorch Geometric's NeighborLoader.
         weight_attr: the attribute with edge weights to draw by.
-        seed: number that all draws follow from. Call k in a process draws mini-batch k; in worker processes the draws
-            follow from PyTorch's seed of the worker too.
-        **options: those of a run, such as ``device`` and ``threads``; ``weighted=True`` to use the weights of a graph
-            store, and ``time_strategy`` with ``start_time``, one time for all seeds.
+        seed: seed of all draws. Call k in a process draws mini-batch k; in worker processes the draws also depend on
+            PyTorch's seed of the worker.
+        **options: options of a run, such as ``device`` and ``threads``; ``weighted=True`` to use the weights of a graph
+            store; and ``time_strategy`` with ``start_time``, one time for all seeds.
 
     Raises:
-        OptionError: the data cannot be sampled, such as HeteroData and times.
-        CsawError: as of :func:`csaw.engine.prepare`.
+        OptionError: the data are not supported, such as HeteroData and times.
+        CsawError: as for :func:`csaw.engine.prepare`.
     """
 
     @in_python(READERS, seeds_per_batch="batch_size", fanout="num_neighbors")
@@ -171,7 +171,7 @@ def refuse_time(time: object) -> None:
     """OptionError where times are given."""
     if time is not None:
         raise OptionError(
-            "time: temporal sampling is that of csaw's NeighborLoader; use that, or leave out input_time and time_attr"
+            "time: for temporal sampling use csaw's NeighborLoader, or leave out input_time and time_attr"
         )
 
 
@@ -202,53 +202,53 @@ class NeighborLoader(EpochLoader[MiniBatch, "Data"]):
         for batch in NeighborLoader(data, num_neighbors=[25, 10], batch_size=1024, input_nodes=data.train_mask):
             loss = train(batch.x, batch.edge_index, batch.y[: batch.batch_size])
 
-    Each ``for`` loop over it is another epoch, ``loader.epoch`` is its number, and may be set. Mini-batches depend on
-    the request and the epoch alone. They are Data objects with the attributes of ``data``: those of nodes gathered by
-    ``n_id``, those of edges by ``e_id``. ``edge_index`` goes from sampled neighbors to the vertices that they were
-    drawn for, numbered in the mini-batch, seeds first; ``n_id`` and ``e_id`` say which nodes and edges of ``data`` they
-    are (of a store: dense ids, and positions in its rows); ``input_id``, ``batch_size``, ``num_sampled_nodes``,
-    ``num_sampled_edges`` and, if disjoint, ``batch`` are those of PyTorch Geometric. Where seeds have labels, these are
-    ``y``, float64 [batch_size]. Tensors are on the device of ``data``; of a graph store, where they were drawn.
-    Mini-batches are made ahead by threads, while the model trains.
+    Each ``for`` loop over it is another epoch; ``loader.epoch`` is its number, which you can set. Mini-batches depend
+    only on the request and the epoch. They are Data objects with the attributes of ``data``: node attributes are
+    gathered by ``n_id``, edge attributes by ``e_id``. ``edge_index`` goes from sampled neighbors to the vertices that
+    they were drawn for, numbered in the mini-batch, seeds first. ``n_id`` and ``e_id`` are the nodes and edges of
+    ``data`` (for a store, dense ids and positions in its rows). ``input_id``, ``batch_size``, ``num_sampled_nodes``,
+    ``num_sampled_edges`` and, if disjoint, ``batch`` are as in PyTorch Geometric. If seeds have labels, these are
+    ``y``, float64 [batch_size]. Tensors are on the device of ``data``; for a graph store, on the device that drew them.
+    Threads make mini-batches ahead while the model trains.
 
     Args:
-        data: a Data object, from whose edges a graph is made in memory and whose sources of edges to a vertex are its
-            neighbors; or another graph that :func:`csaw.graph` takes, whose rows are sampled.
+        data: a Data object, from whose edges a graph is made in memory, in which the sources of edges to a vertex are
+            its neighbors; or another graph that :func:`csaw.graph` accepts, whose rows are sampled.
         num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all.
-        input_nodes: seeds: numbers of vertices, of a graph store dense ones 0 .. V - 1, or a mask, a bool for each
-            vertex; a list, an array or a tensor. None, all vertices.
-        batch_size: seeds of a mini-batch.
+        input_nodes: seeds: a list, an array or a tensor of vertex numbers (for a graph store, dense ids 0 .. V - 1), or
+            a mask with a bool for each vertex. None, all vertices.
+        batch_size: number of seeds in a mini-batch.
         shuffle: draw the order of the seeds in each epoch.
-        drop_last: leave out a smaller last mini-batch.
+        drop_last: drop a smaller last mini-batch.
         replace: draw with replacement.
-        disjoint: give each seed nodes of its own.
+        disjoint: give each seed separate nodes.
         subgraph_type: "directional", the drawn edges; "bidirectional", with their reverses; "induced", all edges among
-            the nodes, for which the rows of a graph store are loaded into host memory, too.
+            the nodes, for which the rows of a graph store are also loaded into host memory.
         weight_attr: the attribute with edge weights to draw by.
-        time_attr: the attribute with times, integers, of edges or of nodes; of a graph store "time". Each vertex then
-            selects among its edges whose time, or that of the neighbor, is not later than that of its seed, and each
-            seed has nodes of its own. ``seed_time`` of a mini-batch has the times of its seeds.
-        input_time: the time of each seed (default: None, of the nodes' own times those of the seeds).
-        temporal_strategy: "uniform", any of these edges; or "last", the latest.
+        time_attr: the attribute with integer times of edges or of nodes; for a graph store "time". Each vertex then
+            selects only edges whose time, or that of the neighbor, is not later than that of its seed, and each seed
+            has separate nodes. ``seed_time`` of a mini-batch has the times of its seeds.
+        input_time: the time of each seed (default: None, the node times of the seeds).
+        temporal_strategy: "uniform", random ones of these edges; or "last", the latest.
         transform: called with each mini-batch.
         transform_sampler_output: called with each SamplerOutput before features are gathered.
-        features: beside a graph store, arrays by name such as ``{"x": np.load("x.npy", mmap_mode="r"), "y": labels}``
+        features: for a graph store, arrays by name, such as ``{"x": np.load("x.npy", mmap_mode="r"), "y": labels}``,
             whose rows are gathered by ``n_id``: NumPy arrays and memory maps, tensors, or arrays on a GPU.
         edge_features: the same for edges, gathered by ``e_id``.
         seed: number that all draws follow from.
         rank: number of this process among those that train together, from 0 on.
-        world: number of processes that train together. Each has its part of every epoch's mini-batches; their numbers
-            differ by one at most.
-        **options: ``sources`` in place of ``input_nodes``, seeds by their ids in the input, which may have labels and
-            times; in time ``start_time``, one time for all seeds, ``time_order="strict"`` for edges that are earlier,
-            and ``time_window``, the longest time before; those of a run, such as ``device``, ``threads``, ``memory``
-            and ``in_flight``, the number of mini-batches drawn together (8); ``weighted=True`` to use the weights of a
-            graph store. Arguments that only PyTorch Geometric's loader has are taken where they ask for nothing, and
-            ignored with a warning where they ask for worker processes, which csaw does not need.
+        world: number of processes that train together. Each gets a part of every epoch's mini-batches; the sizes of
+            parts differ by at most one.
+        **options: ``sources`` instead of ``input_nodes``, seeds by their original ids, which may have labels and times;
+            in time, ``start_time``, one time for all seeds, ``time_order="strict"`` for only earlier edges, and
+            ``time_window``, the longest time before; options of a run, such as ``device``, ``threads``, ``memory`` and
+            ``in_flight``, the number of mini-batches drawn together (8); ``weighted=True`` to use the weights of a
+            graph store. Arguments that only PyTorch Geometric's loader has are accepted if they request nothing, and
+            ignored with a warning if they request worker processes, which csaw does not need.
 
     Raises:
-        OptionError: csaw has not what is asked for, and it would change mini-batches, such as HeteroData.
-        CsawError: as of :func:`csaw.stream`.
+        OptionError: csaw does not support something that would change mini-batches, such as HeteroData.
+        CsawError: as for :func:`csaw.stream`.
     """
 
     drawn: EpochBatches

@@ -38,12 +38,12 @@ class Timed(NamedTuple):
         """
         if self.time_attr is not None and "time_strategy" in given:
             raise OptionError(
-                "time_strategy: expected none beside time_attr, because temporal_strategy says it; leave it out"
+                "time_strategy: expected none with time_attr, because temporal_strategy determines it; leave it out"
             )
         if self.time_attr is not None and weight_attr is not None and given.get("bias") != NONE:
             raise OptionError(
-                "weight_attr: expected none beside time_attr, because edges are drawn by their times, whatever they "
-                "weigh; leave it out"
+                "weight_attr: expected none with time_attr, because edges are drawn by their times, not their "
+                "weights; leave it out"
             )
         if self.temporal_strategy not in STRATEGIES:
             raise OptionError(
@@ -51,11 +51,11 @@ class Timed(NamedTuple):
             )
         if self.time_attr is None and (self.input_time is not None or self.temporal_strategy != STRATEGIES[0]):
             name = "input_time" if self.input_time is not None else "temporal_strategy"
-            raise OptionError(f"{name}: expected time_attr beside it, the attribute with the times of edges or nodes")
+            raise OptionError(f"{name}: expected time_attr with it, the attribute with the times of edges or nodes")
         if self.time_attr is not None and getattr(subgraph_type, "value", subgraph_type) == "induced":
             raise OptionError(
-                "subgraph_type: expected directional or bidirectional beside time_attr, found induced, which has edges "
-                "of any time"
+                "subgraph_type: expected directional or bidirectional with time_attr, found induced, which has "
+                "edges of any time"
             )
         return self.time_attr is not None
 
@@ -64,7 +64,7 @@ class Timed(NamedTuple):
         for argument, arrays in given.items():
             if taken := [name for name in (self.time_attr or TIME, SEED_TIME) if name in arrays]:
                 raise OptionError(
-                    f"{argument}: expected other names than those of the times that mini-batches have, found "
+                    f"{argument}: expected a name other than those of the times in mini-batches, found "
                     f"{quoted(taken[0])}; give the array another name"
                 )
 
@@ -78,7 +78,7 @@ class Timed(NamedTuple):
         if "start_time" in given or "sources" in given:
             if self.input_time is not None:
                 name = "start_time" if "start_time" in given else "sources"
-                raise OptionError(f"input_time: expected no {name} beside it, found both; give one of them")
+                raise OptionError(f"input_time and {name} exclude each other; give only one of them")
             return chosen | ({} if "start_time" in given else {"disjoint": True})
         seeds = np.arange(store.vertices) if nodes is None else nodes
         return chosen | {
@@ -93,8 +93,8 @@ class Timed(NamedTuple):
         assert self.time_attr is not None
         if isinstance(data, GraphStore) or not data.is_node_attr(self.time_attr):
             raise OptionError(
-                "input_time: expected a time for each seed, found none, and time_attr names times of edges; give "
-                "input_time, or start_time for all seeds"
+                "input_time: expected a time for each seed, found none, although time_attr names times of edges; "
+                "give input_time, or start_time for all seeds"
             )
         times = int64_times("time_attr", data[self.time_attr], int(data.num_nodes or 0), "nodes")
         return known_times("time_attr", times[seeds])
@@ -104,8 +104,8 @@ def refuse_untimed(given: Values) -> None:
     """OptionError where options that are ``given`` draw a Data object in time whose times no argument names."""
     if given.get("time_strategy") not in (None, NONE):
         raise OptionError(
-            "time_strategy: expected time_attr beside it, the attribute of data with the times of edges or nodes, "
-            "found none; temporal_strategy then says which edges are selected"
+            "time_strategy: expected time_attr instead, the attribute of data with the times of edges or nodes; "
+            "temporal_strategy then determines which edges are selected"
         )
 
 
@@ -150,7 +150,7 @@ def times_at(edges: "Tensor", drawn: "Tensor", times: "Tensor") -> "Tensor":
     places = needed("torch").searchsorted(known, edges.contiguous()).clamp(max=max(known.numel() - 1, 0))
     if edges.numel() and not (known.numel() and bool((known[places] == edges).all())):
         raise OptionError(
-            "transform_sampler_output: expected edges that were drawn, whose times are known, found another one"
+            "transform_sampler_output: expected only edges that were drawn, whose times are known, found another one"
         )
     return times[order[places]]
 
@@ -205,13 +205,13 @@ class Refusal(NamedTuple):
 
 
 DECIDED: Mapping[str, str] = {
-    "seeds_per_batch": "batch_size says how many seeds a mini-batch has",
+    "seeds_per_batch": "batch_size is the number of seeds of a mini-batch",
     "epochs": "each for loop is another epoch, and loader.epoch its number",
     "ids": "the ids of a loader are dense",
-    "instances": "the seeds and batch_size say how many mini-batches there are",
+    "instances": "the seeds and batch_size determine the number of mini-batches",
 }
 """Options of a run of mini-batches that follow from a loader's own arguments, each with the way to say it."""
-OF_NEIGHBORS = {"fanout": "num_neighbors says how many neighbors a vertex selects"}
+OF_NEIGHBORS = {"fanout": "num_neighbors is the number of neighbors that a vertex selects"}
 TAKEN = ("algo", "graph", "measure", "nodes", "on_device", "share", "store")
 """Names inside of loaders, which are options of none."""
 UNTIMED = "temporal sampling is that of NeighborLoader; leave it out"

@@ -34,25 +34,27 @@ class Pairs(NamedTuple):
 
 
 class SkipGrams:
-    """Makes skip-grams of a batch of walks: the ``transform`` of a WalkStream, or the ``collate_fn`` of a data loader.
+    """Makes skip-grams from a batch of walks.
+
+    Use it as the ``transform`` of a WalkStream, or as the ``collate_fn`` of a data loader.
 
         pairs = SkipGrams(window=5, negatives=5, vertices=V)
         DataLoader(WalkDataset("walks.zarr"), batch_size=128, shuffle=True, collate_fn=pairs)
 
-    When it is called it returns :class:`Pairs` on the device of the walks. A pair appears once for each time that the
-    walks have it; pairs are ordered by their distance.
+    Calling it returns :class:`Pairs` on the device of the walks. A pair appears as often as it occurs in the walks;
+    pairs are sorted by distance.
 
     Args:
-        window: most steps between center and context, on either side. All contexts of a center count; word2vec draws a
-            smaller window for some.
-        negatives: vertices that are drawn beside each pair, independently and with PyTorch's generator. They may be
+        window: largest number of steps between center and context, on either side. All contexts of a center count;
+            word2vec draws a smaller window for some.
+        negatives: number of vertices to draw for each pair, independently and with PyTorch's generator. They may be
             neighbors of the center, as in word2vec.
-        vertices: number of vertices of the graph, from which negatives are drawn uniformly; needed if there are
+        vertices: number of vertices in the graph, from which negatives are drawn uniformly; needed if there are
             negatives and no ``noise``.
-        noise: unnormalised chances of negatives, a tensor [V], such as ``degrees**0.75``.
+        noise: unnormalized probabilities of negatives, a tensor [V], such as ``degrees**0.75``.
 
     Raises:
-        OptionError: a number is out of range, or the noise is no chance.
+        OptionError: a number is out of range, or ``noise`` is not a probability.
     """
 
     @reading(READERS)
@@ -61,7 +63,7 @@ class SkipGrams:
     ) -> None:
         if negatives and noise is None and vertices is None:
             raise OptionError(
-                "vertices: expected the graph's number of vertices, from which negatives are drawn, found None"
+                "vertices: expected the graph's number of vertices, because negatives are drawn from them, found None"
             )
         self.window, self.negatives, self.vertices = window, negatives, vertices
         self.sums = None if noise is None else _running_sums(noise)
@@ -82,8 +84,8 @@ class SkipGrams:
         held = _stacked(walks) if isinstance(walks, Sequence) else walks
         if held.numel() and (least := int(held.min())) < NOTHING:
             raise OptionError(
-                f"walks: expected vertices from 0 on, and -1 where there is none, found {least}; ids of the input may "
-                "be negative: pass graph= to WalkDataset, or draw with ids='dense'"
+                f"walks: expected vertices of at least 0, or -1 for none, found {least}; ids of the input may be "
+                "negative: pass graph= to WalkDataset, or draw with ids='dense'"
             )
         near = [
             (held[:, :-d].reshape(-1), held[:, d:].reshape(-1))
@@ -112,7 +114,7 @@ def _stacked(walks: Sequence[Tensor]) -> Tensor:
     """Walks as one tensor. OptionError where they are of different lengths."""
     if len(lengths := {tuple(walk.shape) for walk in walks}) > 1:
         found = " and ".join(str(list(shape)) for shape in sorted(lengths)[:2])
-        raise OptionError(f"walks: expected tensors of one length, found {found}; fill the shorter ones with -1")
+        raise OptionError(f"walks: expected tensors of equal length, found {found}; pad the shorter ones with -1")
     return torch.stack(list(walks))
 
 
@@ -127,5 +129,7 @@ def _running_sums(noise: Tensor) -> Tensor:
         or not bool((torch.isfinite(chances) & (chances >= 0)).all())
         or not float(chances.sum()) > 0
     ):
-        raise OptionError("noise: expected a tensor [vertices] of finite numbers from 0 on, with one above 0")
+        raise OptionError(
+            "noise: expected a tensor [vertices] of finite numbers of at least 0, with at least one above 0"
+        )
     return chances.cumsum(0)

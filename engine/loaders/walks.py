@@ -39,22 +39,22 @@ def _samples(name: str, value: object) -> object:
 
 
 class WalkDataset(data.Dataset):
-    """The walks of a sample store by number.
+    """Indexes the walks of a stored sample.
 
         DataLoader(WalkDataset("walks.zarr"), batch_size=128, shuffle=True)
 
-    Item i is walk i: an int64 tensor [walk_length + 1], -1 after a dead end. A data loader reads the walks of a batch
+    Item i is walk i: an int64 tensor [walk_length + 1], -1 after a dead end. A data loader reads all walks of a batch
     together.
 
     Args:
         samples: a finished sample store of walks, or its path.
-        graph: the graph that was sampled, as :func:`csaw.graph` takes it: vertices are then its dense numbers
-            0 .. V - 1, as an embedding table has them. None: vertices as the store has them, which are the ids of the
-            input unless it was drawn with ``ids="dense"`` or its ids are strings.
+        graph: the graph that was sampled, as :func:`csaw.graph` takes it: vertices are then dense ids 0 .. V - 1, which
+            index an embedding table. None: vertices as in the store, which are the ids of the input unless it was drawn
+            with ``ids="dense"`` or its ids are strings.
 
     Raises:
-        OptionError: the store is without walks, of another graph, or, without ``graph``, with negative ids or ids
-            beyond int64.
+        OptionError: the store has no walks or is of another graph, or, without ``graph``, has ids that are negative or
+            do not fit int64.
         StoreError: a file has changed.
     """
 
@@ -70,8 +70,8 @@ class WalkDataset(data.Dataset):
         self.by_number = graph is not None or self.samples.ids != "original"
         if not self.by_number and self.samples.vertex_dtype.kind == "i" and self.samples.fill != NOTHING:
             raise OptionError(
-                f"{self.samples.path}: expected ids from 0 on, because -1 is what follows the end of a walk, found "
-                "those of a graph with negative ones; pass graph= to have dense numbers, or sample with --ids dense"
+                f"{self.samples.path}: expected ids of at least 0, because -1 marks the end of a walk, found a "
+                "graph with negative ids; pass graph= to get dense ids, or sample with --ids dense"
             )
 
     def _ids_of(self, graph: GraphStore | str | Path | Foreign) -> np.ndarray | None:
@@ -79,7 +79,7 @@ class WalkDataset(data.Dataset):
         drawn_from = self.samples.manifest.get("graph", {}).get("fingerprint")
         if drawn_from != store.fingerprint:
             raise OptionError(
-                f"{self.samples.path} was drawn from another graph than {store.path}; pass the one that was sampled"
+                f"{self.samples.path} was drawn from a graph other than {store.path}; pass the one that was sampled"
             )
         return store.vertex_ids()
 
@@ -98,8 +98,8 @@ class WalkDataset(data.Dataset):
             return self.samples.dense(walks, self.vertex_ids)
         if walks.dtype == np.uint64 and (beyond := walks[walks != self.samples.fill]).max(initial=0) > MOST:
             raise OptionError(
-                f"{self.samples.path}: vertex {beyond.max()} does not fit a tensor of int64; pass graph= "
-                "to have dense numbers, or sample with --ids dense"
+                f"{self.samples.path}: vertex {beyond.max()} does not fit an int64 tensor; pass graph= to get "
+                "dense ids, or sample with --ids dense"
             )
         held = walks.astype(np.int64)
         held[walks == walks.dtype.type(self.samples.fill)] = NOTHING
@@ -111,30 +111,31 @@ class WalkStream(data.IterableDataset):
 
         DataLoader(WalkStream("graph.zarr", "node2vec", p=0.5), batch_size=None)
 
-    It yields int64 tensors [walks_per_batch, walk_length + 1] of dense numbers 0 .. V - 1, -1 after a dead end.
-    Instances are cut into consecutive shares, one for each rank and worker of its data loader: together they are the
-    sample that :func:`csaw.sample` stores, each walk once. ``set_epoch(e)`` makes the next pass draw other walks: the
-    instances e n .. (e + 1) n - 1 of the same request, if a pass has n. ``len()`` is the number of batches of this
-    rank, without workers.
+    It yields int64 tensors [walks_per_batch, walk_length + 1] of dense ids 0 .. V - 1, with -1 after a dead end.
+    Instances are divided into consecutive shares, one for each rank and worker of its data loader: together they are
+    the sample that :func:`csaw.sample` stores, each walk once. ``set_epoch(e)`` makes the next pass draw different
+    walks: the instances e n .. (e + 1) n - 1 of the same request, if a pass has n. ``len()`` is the number of batches
+    of this rank, without workers.
 
     Args:
-        graph: the graph to sample, as :func:`csaw.graph` takes it: a path, a name, or an object such as a Data object
-            of PyTorch Geometric, whose edges walks follow from source to target. It stays in memory between passes, of
+        graph: the graph to sample, as :func:`csaw.graph` takes it: a path, a name, or an object such as a PyTorch
+            Geometric Data object, whose edges walks follow from source to target. It stays in memory between passes, in
             worker processes if they are persistent.
         algo: the name of an algorithm of walks, or ``FILE.py:CLASS``.
-        walks_per_batch: number of walks of a batch. The last batch of a share has fewer, and so have all where memory
-            is short.
-        rank: number of this process among those that train together; None, that of ``torch.distributed`` where it has
-            been initialized, else 0.
-        world: number of processes that train together; None, that of ``torch.distributed``, else 1.
+        walks_per_batch: number of walks in a batch. The last batch of a share may have fewer, and so may all batches if
+            memory is short.
+        rank: number of this process among those that train together; None, that of ``torch.distributed`` if it has been
+            initialized, otherwise 0.
+        world: number of processes that train together; None, that of ``torch.distributed``, otherwise 1.
         on_device: leave walks in the memory of the GPU that drew them.
-        transform: called with each batch in place of handing it out, such as :class:`SkipGrams`.
-        **options: as of :func:`csaw.sample`, without ``ids``. ``sources`` in random order mix the walks of a batch. In
-            worker processes ``device`` is "cpu" and the processors are divided, unless the options say otherwise.
+        transform: called with each batch; its result is yielded instead, as with :class:`SkipGrams`.
+        **options: as for :func:`csaw.sample`, without ``ids``. A random order of ``sources`` mixes the walks of a
+            batch. In worker processes, ``device`` is "cpu" and the processors are divided, unless options override
+            this.
 
     Raises:
         OptionError: the algorithm draws no walks, or there is no such share.
-        CsawError: as of :func:`csaw.stream`.
+        CsawError: as for :func:`csaw.stream`.
     """
 
     @in_python(READERS | {"graph": arguments.graph})
@@ -152,8 +153,8 @@ class WalkStream(data.IterableDataset):
     ) -> None:
         if "ids" in options:
             raise OptionError(
-                "ids: a stream of walks has dense numbers, 0 .. V - 1; the graph store's "
-                "original_ids(walks) gives those of the input"
+                "ids: a stream of walks has dense ids, 0 to V - 1; the graph store's original_ids(walks) returns "
+                "the ids of the input"
             )
         self.algo, options = registry.named(algo, options)
         self.graph = to_sample(graph)

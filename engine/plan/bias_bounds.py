@@ -288,7 +288,7 @@ class IntervalReader:
         return returned
 
     def _run(self, body: Sequence[ast.stmt], known: Environment) -> tuple[Interval | None, Environment | None]:
-        """What statements may return, and the variables behind them; None where they never get there."""
+        """The values that statements may return, and the variables after them; None if they are never reached."""
         returned: Interval | None = None
         for statement in body:
             if isinstance(statement, ast.If):

@@ -1,5 +1,5 @@
-"""Split the bias of a walk into a factor of the edge alone and one that knows the walker: C-SAW's static and dynamic
-biases, in one.
+"""Split the bias of a walk into a factor that depends only on the edge and one that knows the walker: C-SAW's static
+and dynamic biases, combined.
 
 A bias that returns a product, ``e.weight * e.dst_degree ** -0.5 * (0.5 if e.dst == e.prev else 1)``, is drawn as fast
 as its dynamic factor allows: neighbors are proposed by the static one, from tables, and accepted by the other, as

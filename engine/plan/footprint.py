@@ -1,4 +1,4 @@
-"""Footprints: the memory that the parts of a run, and measures, take; and the budget that is left beside them."""
+"""Footprints: the memory that the parts of a run, and measures, take; and the budget that is left."""
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
@@ -100,6 +100,6 @@ def refuse_least(parts: Mapping[str, int], memory: int, path: Path, option: str,
     listed = [f"{size:,} for {PARTS.get(name, name)}" for name, size in parts.items() if size]
     need = sum(parts.values())
     return BudgetError(
-        f"{path}: the least that this run needs is {need:,} bytes: {'; '.join(listed)}. {memory:,} are "
-        f"allowed; raise {option} to {need:,}{otherwise}"
+        f"{path}: this run needs at least {need:,} bytes: {'; '.join(listed)}. Only {memory:,} are allowed; "
+        f"raise {option} to {need:,}{otherwise}"
     )

@@ -38,8 +38,8 @@ def on_devices(shape: Shape, devices: tuple[Gpu, ...], limits: Limits) -> Memory
     pieces = streamed_layouts(shape) if forced is not None and forced.streams else (piece_layout(shape),)
     if forced is not None and forced.in_pieces and limits.layout not in (None, *pieces):
         raise OptionError(
-            f"--layout {limits.layout}: this run reads a graph that is {forced} as {' or '.join(pieces)}; "
-            "run without --layout, or with --residency resident"
+            f"--layout {limits.layout}: with --residency {forced}, this run needs the layout "
+            f"{' or '.join(pieces)}; leave out --layout, or pass --residency resident"
         )
     if forced is Residency.POOLED:
         return _pooled(shape, devices, limits)
@@ -78,8 +78,8 @@ def _resident(shape: Shape, limits: Limits) -> MemoryPlan:
     if fitting is None:
         need = min(size.values()) + least
         raise BudgetError(
-            f"{store.path}: the graph and the samples in flight need {need:,} bytes on a GPU, and {memory:,} are "
-            "allowed; raise --gpu-memory, or run without --residency and --layout"
+            f"{store.path}: the graph and the samples in flight need {need:,} bytes on a GPU, but only {memory:,} "
+            "are allowed; raise --gpu-memory, or leave out --residency and --layout"
         )
     membership, layout = fitting
     graph = size[fitting]
@@ -98,7 +98,7 @@ def _graph_bytes(shape: Shape, limits: Limits) -> dict[tuple[str, GraphLayout], 
     """
     store, needs, edge, possible = shape.store, shape.needs, shape.needs.edge, layouts_of(shape)
     if limits.layout is not None and limits.layout not in possible:
-        raise OptionError(f"--layout {limits.layout} cannot serve this run; it can use {', '.join(possible)}")
+        raise OptionError(f"--layout {limits.layout} does not work for this run; it can use {', '.join(possible)}")
     answers = ("search",) if not needs.asks_members else ("hash", "filter") if edge.id == 4 else ("filter",)
     extra, sums = answer_bytes(store, needs), 4 * store.vertices  # each row's number of biases above zero
     return {

@@ -59,8 +59,8 @@ def on_host(shape: Shape, limits: Limits) -> MemoryPlan:
     parts["ids"] = ids if whole + ids <= memory else 0  # otherwise they stay on disk
     if limits.residency is Residency.RESIDENT and whole > memory:
         raise BudgetError(
-            f"{store.path}: the whole graph and the samples in flight need {whole:,} bytes, and {memory:,} are "
-            f"allowed; raise --memory to {whole:,}, or run without --residency"
+            f"{store.path}: the whole graph and the samples in flight need {whole:,} bytes, but only {memory:,} "
+            f"are allowed; raise --memory to {whole:,}, or leave out --residency"
         )
     if streams or whole > memory:
         return _from_disk(shape, limits, layout, graph)
@@ -132,8 +132,8 @@ def _layout(shape: Shape, limits: Limits, without_sums: int, streams: bool) -> G
         return layout
     if limits.layout:
         raise OptionError(
-            f"--layout {layout} needs {sums:,} bytes beside the graph, all of it in memory; raise "
-            "--memory, or run without --layout and --residency"
+            f"--layout {layout} needs {sums:,} bytes in addition to the graph, which must be in memory as a "
+            "whole; raise --memory, or leave out --layout and --residency"
         )
     return GraphLayout.CSR
 

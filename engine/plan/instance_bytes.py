@@ -190,14 +190,14 @@ def refuse_sizes(algorithm: Algorithm, each: int, instances: int, memory: int) -
     """
     if each > memory:
         raise BudgetError(
-            f"an instance takes {each:,} bytes, with room for every vertex that it may have, and {memory:,} are "
-            f"allowed; ask for smaller ones ({flags_of_size(algorithm)}), or raise --memory"
+            f"an instance takes {each:,} bytes, with room for every vertex that it may have, but only {memory:,} "
+            f"are allowed; ask for smaller ones ({flags_of_size(algorithm)}), or raise --memory"
         )
     if each * instances > LARGEST_SAMPLE:
         raise BudgetError(
-            f"{instances:,} instances take {each * instances:,} bytes or more, and a sample is at most "
-            f"{LARGEST_SAMPLE:,}; "
-            f"ask for fewer (--instances, --num-walks), or draw several samples with seeds of their own"
+            f"{instances:,} instances take {each * instances:,} bytes or more, but a sample has at most "
+            f"{LARGEST_SAMPLE:,}; ask for fewer (--instances, --num-walks), or draw several samples with "
+            "different seeds"
         )
 
 

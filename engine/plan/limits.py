@@ -131,7 +131,7 @@ def refuse_far(shape: Shape, option: str) -> None:
     """
     if shape.needs.asks_far:
         raise OptionError(
-            f"{shape.algorithm.name()} cannot sample a graph that is streamed: there, only edge_bias may "
-            "call e.is_neighbor, and only for e.prev or e.src, and not where walkers "
-            f"have clocks; raise {option} so that the whole graph fits"
+            f"{shape.algorithm.name()} cannot sample a streamed graph, on which only edge_bias may call "
+            f"e.is_neighbor, only for e.prev or e.src, and not with clocks; raise {option} so that the whole "
+            "graph fits"
         )

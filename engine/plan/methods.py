@@ -93,7 +93,7 @@ def choose_detector(
         raise OptionError(f"--detect {forced}: expected {', '.join(DETECTORS)}")
     reason = _needless(algorithm, select, collision)
     if reason and forced:
-        raise OptionError(f"--detect {forced}: {reason}; run without --detect")
+        raise OptionError(f"--detect {forced}: {reason}; leave out --detect")
     if reason:
         return "none"
     if layout.has_sums:
@@ -105,8 +105,8 @@ def choose_detector(
         return "linear"
     if forced == "strided" and not gpu:
         raise OptionError(
-            "--detect strided keeps the threads of a GPU apart, and on the CPU a single thread selects; "
-            "use contiguous or linear"
+            "--detect strided separates the threads of a GPU, but on the CPU a single thread selects; use "
+            "contiguous or linear"
         )
     return forced or ("strided" if gpu else "contiguous")
 

@@ -24,7 +24,7 @@ SAMPLE, RUN, OUTPUT, BASELINES = (
     "Baselines of the papers, for comparison",
 )
 MOST_THREADS = 4096
-FOR_GPUS = " and ".join(layout for layout in GraphLayout if layout.needs_gpu)
+FOR_GPUS = ", ".join(layout for layout in GraphLayout if layout.needs_gpu)
 TYPES: dict[type, str] = {
     int: "int",
     bool: "bool",
@@ -66,23 +66,23 @@ class RunOptions:
     sources: OptionValue = declared(
         None,
         SAMPLE,
-        "vertices to start from: all, random:N for N different random ones, or a file of vertex ids, for "
-        "mini-batches one on each line, each with a label or none, in time with a time at the end [default: all, or "
-        "random ones where the algorithm asks for them]",
+        "vertices to start from: all, random:N for N different random vertices, or a file of vertex ids; for "
+        "mini-batches, the file has one id per line, optionally followed by a label, and in time each line "
+        "ends with a time [default: all, or random vertices if the algorithm needs them]",
         object,
     )
     instances: int | None = declared(
         None,
         SAMPLE,
-        "number of instances to draw, each a walk, a tree of neighbors or a subgraph [default: one for "
-        "each source, times --num-walks]",
+        "number of instances to draw; an instance is a walk, a tree of neighbors or a subgraph [default: one "
+        "per source, times --num-walks]",
         int,
         low=1,
     )
     seed: int = declared(
         0,
         SAMPLE,
-        "number that all random draws follow from: the same seed gives the same sample on any machine",
+        "seed of all random draws: the same seed gives the same sample on any machine",
         int,
         low=0,
         high=2**64 - 1,
@@ -90,70 +90,68 @@ class RunOptions:
     weighted: bool | None = declared(
         None,
         SAMPLE,
-        "read the weights of the edges; unweighted counts each of them as 1 [default: weighted if the "
-        "graph has weights]",
+        "use the weights of the edges, or treat every weight as 1 [default: weighted if the graph has weights]",
         bool,
     )
     target: OptionValue = declared(
         None,
         SAMPLE,
-        "number of distinct vertices that each instance is to have, or their share of the graph, such as "
-        "10%: fires are lit, and walks begin, at random vertices until it is reached, and what they draw "
-        "is joined and cut there [default: none; an instance is what the algorithm draws once]",
+        "number of distinct vertices in each instance, or their share of the graph, such as 10%: csaw starts "
+        "again from random vertices until each instance has that many [default: none; the algorithm runs "
+        "once per instance]",
         object,
     )
     edge_bias: str | None = declared(
         None,
         SAMPLE,
-        'bias of an edge in place of that of the algorithm: an expression over e, such as "e.weight * '
+        "bias of an edge, which replaces the algorithm's: an expression over e, such as \"e.weight * "
         'e.dst_degree ** -0.5"',
         Bias,
     )
     columns: OptionValue = declared(
         None,
         SAMPLE,
-        "data of vertices, which hooks and --edge-bias read as e.column('name', e.dst): a file NAME.npy, "
-        "or a file .npz of an array for each name, of a number for each vertex in the order of dense ids, "
-        "or of the array ids beside them",
+        "data of vertices, which hooks and --edge-bias read as e.column('name', e.dst): a file NAME.npy, or "
+        "an .npz file with one array per name; arrays have one number per vertex, in the order of dense ids "
+        "or of an array ids in the same file",
         object,
     )
     induced: bool = declared(
         False,
         SAMPLE,
-        "end each instance as the subgraph of the vertices that it has met: all edges among them, in place "
-        "of those along which they were met",
+        "return all edges among the vertices that an instance reached, instead of only the edges that it followed",
         bool,
     )
 
     device: OptionValue = declared(
         "auto",
         RUN,
-        "device to sample on: auto, cpu, cuda, cuda:1, or cuda:0,1 for several GPUs; auto takes the CPU or "
-        "a GPU, whichever is expected to end the run first",
+        "device to sample on: auto, cpu, cuda, cuda:1, or cuda:0,1 for several GPUs; auto takes the CPU or a "
+        "GPU, whichever should finish first",
         object,
     )
     memory: int | None = declared(
         None,
         RUN,
-        "host memory that the run may use, such as 4GiB; a graph that is larger is streamed [default: what is free]",
+        "host memory that the run may use, such as 4GiB; a larger graph is streamed [default: the free memory]",
         Bytes,
         low=1,
     )
     gpu_memory: int | None = declared(
         None,
         RUN,
-        "memory that the run may use on each GPU, such as 40GiB [default: nine tenths of what is free]",
+        "memory that the run may use on each GPU, such as 40GiB [default: nine tenths of the free memory]",
         Bytes,
         low=1,
     )
     threads: int | None = declared(
-        None, RUN, "number of threads on the CPU [default: one for each processor]", int, low=1, high=MOST_THREADS
+        None, RUN, "number of CPU threads [default: one per processor]", int, low=1, high=MOST_THREADS
     )
     in_flight: int | None = declared(
         None,
         RUN,
-        "number of instances that are sampled at a time; in Python, also the most that a batch hands out "
-        "[default: as many as the memory allows]",
+        "number of instances to sample at a time; in Python, also the largest number in a batch [default: as "
+        "many as the memory allows]",
         int,
         low=1,
         alias="batch_size",
@@ -161,24 +159,25 @@ class RunOptions:
     residency: Residency | None = declared(
         None,
         RUN,
-        "place of the graph while it is sampled: in the memory of the device, spread over several GPUs, in "
-        "host memory for GPUs, or in its store [default: the first that fits]",
+        "where the graph is kept during sampling: in the memory of the device (resident), spread over "
+        "several GPUs (pooled), in host memory for a GPU (streamed), or on disk (disk) [default: the first "
+        "that fits]",
         choices=tuple(Residency),
     )
     layout: GraphLayout | None = declared(
         None,
         RUN,
-        f"form of the graph that a step reads; {FOR_GPUS} need a GPU [default: the fastest that fits]",
+        f"layout of the graph in memory; for GPUs only: {FOR_GPUS} [default: the fastest that fits]",
         choices=tuple(GraphLayout),
     )
     transit_parallel: str = declared(
         "auto",
         RUN,
-        "on a GPU, group vertices by the place of their rows before their neighbors are drawn; auto: in "
-        "the hops that gain by it",
+        "on a GPU, group vertices by the location of their rows before drawing neighbors; auto does so for "
+        "hops that benefit",
         choices=("auto", "on", "off"),
     )
-    checksums: bool = declared(True, RUN, "compare every byte of the graph with its checksum when it is read", bool)
+    checksums: bool = declared(True, RUN, "compare the graph with its checksums when it is read", bool)
 
     ids: str = declared(
         "original",
@@ -188,37 +187,37 @@ class RunOptions:
     )
 
     select: Method | None = declared(
-        None, BASELINES, "method that selects neighbors [default: the cheapest exact one]", choices=tuple(Method)
+        None, BASELINES, "method to select neighbors [default: the cheapest exact one]", choices=tuple(Method)
     )
     collision: Collision = declared(
         Collision.BIPARTITE,
         BASELINES,
-        "on a neighbor that is already selected, --select its searches the space without its region "
-        "(bipartite), draws again (repeated), or computes the sums anew without it (updated)",
+        "what --select its does if it draws a neighbor again: search outside that neighbor's region "
+        "(bipartite), draw again (repeated), or compute the sums without it (updated)",
         choices=tuple(Collision),
     )
     detect: str | None = declared(
         None,
         BASELINES,
-        "record in which --select its looks up the neighbors that are already selected: a bitmap "
-        "(contiguous, or strided on GPUs) or a list (linear) [default: the one that suits the device]",
+        "how --select its remembers the neighbors that it has selected: in a bitmap (contiguous, or strided "
+        "on GPUs) or in a list (linear) [default: the one that suits the device]",
         choices=DETECTORS,
     )
     batching: bool = declared(
-        True, BASELINES, "sample all instances of a batch together; off: a GPU samples them one by one", bool
+        True, BASELINES, "sample all instances of a batch together; if off, a GPU samples them one by one", bool
     )
     workload_aware: bool = declared(
-        True, BASELINES, "load the partition that most instances wait for; off: load partitions in their order", bool
+        True, BASELINES, "load the partition that most instances wait for; if off, load partitions in order", bool
     )
     balancing: bool = declared(
         True,
         BASELINES,
-        "on a GPU, serve all partitions in memory by one launch, whose blocks go where instances wait; off: launch for "
-        "each partition on a stream of its own, all with the same number of blocks",
+        "on a GPU, serve all partitions in memory with one launch, whose blocks go where instances wait; if "
+        "off, launch each partition on a separate stream, all with the same number of blocks",
         bool,
     )
     in_place: bool = declared(
-        True, BASELINES, "read rows that few instances wait for one by one; off: always load whole partitions", bool
+        True, BASELINES, "read single rows if few instances wait for them; if off, always load whole partitions", bool
     )
 
     def __post_init__(self) -> None:
@@ -235,7 +234,7 @@ class RunOptions:
             if option.alias in given:
                 if given.get(name) is not None:
                     raise OptionError(
-                        f"{flag_of(option.alias)} is the earlier name of {flag_of(name)}; give one of them"
+                        f"{flag_of(option.alias)} is the earlier name of {flag_of(name)}; give only one of them"
                     )
                 given = {name if key == option.alias else key: value for key, value in given.items()}
         others = {name: value for name, value in given.items() if name not in known}
@@ -250,8 +249,8 @@ class RunOptions:
         """Whether edge weights count; OptionError when they are asked for and ``store`` has none."""
         if self.weighted and not store.weighted:
             raise OptionError(
-                f"--weighted: {store.path} has no weights; csaw partition FILE OUT --weight-column COLUMN makes a "
-                "graph that has"
+                f"--weighted: {store.path} has no weights; make a graph with weights with csaw partition FILE OUT "
+                "--weight-column COLUMN"
             )
         return store.weighted if self.weighted is None else self.weighted
 

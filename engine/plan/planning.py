@@ -149,8 +149,8 @@ def _shape(
 def _refuse_induced(algorithm: Algorithm, options: RunOptions) -> None:
     if options.induced and isinstance(algorithm, Traversal) and algorithm.time_strategy is not None:
         raise OptionError(
-            "--induced: expected none beside --time-strategy, because all edges among the vertices would be in the "
-            "sample, at whatever time; run without one of them"
+            "--induced and --time-strategy exclude each other, because an induced sample has all edges among its "
+            "vertices, at any time; leave one out"
         )
 
 
@@ -172,7 +172,7 @@ def _limits(devices: tuple[Gpu, ...], options: RunOptions, rates: Rates) -> Limi
     policy = options.policy
     if not devices and not (policy.batching and policy.balancing):
         raise OptionError(
-            "--no-batching and --no-balancing compare launches on GPUs; run without them, or pass --device cuda"
+            "--no-batching and --no-balancing compare launches on GPUs; leave them out, or pass --device cuda"
         )
     available = available_bytes()
     memory = options.memory or available

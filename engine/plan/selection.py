@@ -28,7 +28,9 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None, s
     """
     bias = hooks.edge_bias(algorithm, weighted)
     if bias.constant is not None and not 0.0 <= bias.constant < math.inf:
-        raise BiasError(f"{algorithm.name()}.edge_bias is {bias.constant}; a bias must be a finite number, 0 or more")
+        raise BiasError(
+            f"{algorithm.name()}.edge_bias is {bias.constant}; a bias must be a finite number of at least 0"
+        )
     can = _of_walk(algorithm, bias, weighted) if isinstance(algorithm, Walk) else _of_traversal(algorithm, bias)
     far_apart = Method.KEYS in can and weighted and "weight" in bias.reads and _far_apart(store)
     if far_apart:
@@ -37,7 +39,7 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None, s
     chosen = forced or usable[0]
     if chosen not in can:
         in_time = getattr(algorithm, "time_strategy", None) is not None
-        reason = " beside --time-strategy, which searches the order of time" if in_time else " with this bias"
+        reason = " with --time-strategy, which searches the order of time" if in_time else " with this bias"
         if far_apart and forced is Method.ITS:
             least, largest = store.weight_range or (0, math.inf)
             reason = f" without replacement where weights are {least:g} to {largest:g}, too far apart for its sums"
@@ -100,7 +102,7 @@ def drawn_by(algorithm: Algorithm, weighted: bool, select: Method) -> str | None
         draws = "1 draw" if high == low else f"at most {high / low:.3g} draws" if low > 0 else ""
         most = f"; {draws} a step expected" if draws else ""
         return f"{span}{times}{way_back}{most}"
-    return f"each neighbor of a step is looked at: {_hindrance(algorithm, bias, weighted)}"
+    return f"each step reads every neighbor: {_hindrance(algorithm, bias, weighted)}"
 
 
 def _hindrance(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> str:
@@ -115,7 +117,7 @@ def _hindrance(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> str:
     if algorithm.bias_range is not None or (derived is not None and derived.are_near):
         return "--select asks for it, or update reads the edge"
     if derived is None:
-        return "no bounds; Walk.bias_range can say some"
+        return "no bounds; Walk.bias_range can declare some"
     return f"it is from {derived.low:g} to {derived.high:g}, too far apart"
 
 
@@ -166,8 +168,8 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
     if isinstance(rule, VertexLayer):
         if not bias.static:
             raise OptionError(
-                f"{algorithm.name()}.edge_bias: expected a bias of the edge alone, found one that reads "
-                f"{', '.join(sorted(bias.reads - bias.columns - hooks.STATIC))}"
+                f"{algorithm.name()}.edge_bias: expected a bias that depends only on the edge, found one that "
+                f"reads {', '.join(sorted(bias.reads - bias.columns - hooks.STATIC))}"
             )
         return {Method.ITS if rule.replace else Method.KEYS}
     # Alias tables know the vertex of a pick, and mini-batches also need its edge.
@@ -193,8 +195,9 @@ def _in_time(algorithm: Traversal, bias: hooks.Hook) -> set[Method]:
         )
     if not a.rule.can_select_in_time or type(a).update is not Traversal.update:
         raise OptionError(
-            f"--time-strategy: {name} cannot select in time: expected a traversal whose vertices each select among "
-            "their own edges, and all go on, as neighbor and minibatch, or that selects as labor or layer; see InTime"
+            f"--time-strategy: {name} cannot select in time: expected a traversal whose vertices each select "
+            "among their own edges and all continue, like neighbor and minibatch, or one that selects like labor "
+            "or layer; see InTime"
         )
     if a.time_strategy == "last" and not a.rule.whole_rows:
         pooled, sure = "edges of several vertices at one time have no order", "the last edges need no shared number"
@@ -269,7 +272,7 @@ def coin(algorithm: Traversal) -> tuple[int, int]:
     chance = algorithm.geometric()
     if not (isinstance(chance, (int, float)) and 0.0 <= chance < 1.0):
         raise OptionError(
-            f"{algorithm.name()}.geometric: expected a chance of at least 0 and below 1, found {quoted(chance)}"
+            f"{algorithm.name()}.geometric: expected a probability of at least 0 and below 1, found {quoted(chance)}"
         )
     scaled = float(chance) * 2.0**32
     limit = int(scaled)

@@ -214,7 +214,9 @@ def _begun(shape: Shape, in_flight: int, batches: int) -> float:
 
 
 def _alone_cost(shape: Shape, hop: Hop, kept: int, residency: Residency, in_place: float | None) -> Alone:
-    """What reading the rows of a hop one by one takes: from a disk whole, over the bus what picks ask for."""
+    """The cost of reading the rows of a hop one by one: whole rows from a disk, only the picked entries over the
+    bus.
+    """
     assert in_place is not None
     if residency.reads_over_bus:
         return Alone(hop.rows * in_place, hop.rows * read_bytes(shape))

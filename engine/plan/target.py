@@ -60,8 +60,8 @@ def vertices_wanted(given: object, vertices: int) -> int:
         inside = False
     if not inside:
         raise OptionError(
-            f"--target: expected a number of vertices from 1 to the graph's {vertices:,}, or a share of "
-            f"them such as 10%, found {quoted(given)}"
+            f"--target: expected a number of vertices from 1 to the graph's {vertices:,}, or a share such as 10%, "
+            f"found {quoted(given)}"
         )
     return wanted
 
@@ -75,8 +75,8 @@ def parameters_for(kind: type[Algorithm], target: int, parameters: Values) -> Va
     for name, value in {"num_walks": 1, **sized}.items():
         if str(parameters.get(name, value)) != str(value):
             raise OptionError(
-                f"--{name.replace('_', '-')}: with --target it is {value}, found "
-                f"{quoted(parameters[name])}; --instances says how many samples to draw"
+                f"--{name.replace('_', '-')}: expected {value} with --target, found {quoted(parameters[name])}; "
+                "choose the number of samples with --instances"
             )
     return parameters | sized
 
@@ -92,9 +92,11 @@ def refuse_unfit(algorithm: Algorithm, instances: int) -> None:
     elif isinstance(algorithm.rule, VertexLayer | SharedNumbers):
         reason = "its layers have a given number of vertices"
     elif isinstance(algorithm, Traversal) and algorithm.time_strategy is not None:
-        reason = "its sources have times of their own"
+        reason = "its sources have different times"
     if reason:
-        raise OptionError(f"--target: {name} cannot be joined until a number of vertices is met, because {reason}")
+        raise OptionError(
+            f"--target: {name} cannot be repeated until a number of vertices is reached, because {reason}"
+        )
     if instances > MOST_INSTANCES:
         raise OptionError(f"--instances: expected at most {MOST_INSTANCES:,} with --target, found {instances:,}")
 

@@ -1,1 +1,1 @@
-"""A run from request to result: prepared, executed, streamed, kept in memory, or stored as a request alone."""
+"""A run from request to result: prepared, executed, streamed, kept in memory, or stored as only a request."""

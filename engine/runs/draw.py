@@ -122,7 +122,7 @@ def _draw(job: Job, first: int, last: int) -> Finished:
                     first = batch.first + batch.instances
                     yield replace(batch, drawn=AsStored(batch.drawn, identifiers, layout))
         except losses as error:
-            raise failure(error, f"draw_batches(job, first={first}) goes on where this ended") from error
+            raise failure(error, f"draw_batches(job, first={first}) continues where this ended") from error
 
 
 @dataclass(frozen=True)
@@ -221,8 +221,8 @@ def draw_samples(job: Job, progress: Callable[[int], None] = lambda done: None) 
     plan, request, watch = job.plan, job.plan.request, Stopwatch()
     if plan.output_bytes > (free := available_bytes()):
         raise BudgetError(
-            f"the samples take about {plan.output_bytes:,} bytes, and {free:,} are free; store them with "
-            "out=PATH, or take them batch by batch from csaw.stream"
+            f"the samples take about {plan.output_bytes:,} bytes, but only {free:,} are free; store them with "
+            "out=PATH, or read them in batches from csaw.stream"
         )
     kept = Kept(job)
     edges = ends = 0

@@ -42,14 +42,14 @@ def sample(
         out: path of the sample store to write; it appears under this name when it is complete.
         algo: the name of an algorithm, or ``FILE.py:CLASS``.
         resume: finish the sample that an interrupted run of the same request has left at ``out``.
-        overwrite: replace the sample store that is at ``out``.
-        **given: as of :func:`prepare`.
+        overwrite: replace the sample store at ``out``.
+        **given: as for :func:`prepare`.
 
     Returns:
         The finished Samples.
 
     Raises:
-        CsawError: as of :func:`prepare` and :func:`execute`.
+        CsawError: as for :func:`prepare` and :func:`execute`.
     """
     execute(prepare(graph, algo, measure=True, **given), out, resume=resume, overwrite=overwrite)
     return open_stored(out)
@@ -66,25 +66,24 @@ def execute(
 ) -> Record:
     """Carry out a job: draw its instances, and write and commit them group by group.
 
-    KeyboardInterrupt leaves the committed groups for ``resume``.
+    After KeyboardInterrupt, ``resume`` continues from the committed groups.
 
     Args:
         job: what :func:`prepare` returned.
         out: path of the sample store to write.
         resume: draw only the groups of instances that an interrupted run of the same request has not committed.
-        overwrite: replace the sample store that is at ``out``.
-        progress: called with the number of finished instances, each time that it grows.
+        overwrite: replace the sample store at ``out``.
+        progress: called with the number of finished instances each time it grows.
 
     Returns:
-        The summary of the run, which the store keeps as ``results``: counts, bytes, seconds, edges per second, and the
-        plan.
+        The summary of the run, which is stored as ``results``: counts, bytes, seconds, edges per second, and the plan.
 
     Raises:
-        OptionError: ``out`` cannot have this name, or the graph is a window of time of another.
-        StoreError: ``out`` cannot be written, is there already, or is a sample of another request; or the graph has
+        OptionError: ``out`` cannot have this name, or the graph is a time window of another.
+        StoreError: ``out`` cannot be written, exists already, or is a sample of another request; or the graph has
             changed.
         BiasError: a bias is negative or not finite.
-        BudgetError: a single instance does not fit the memory.
+        BudgetError: a single instance does not fit in memory.
         DeviceError: the last GPU fails.
     """
     refuse_window(job.store)

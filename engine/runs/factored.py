@@ -109,7 +109,7 @@ class Factored(View):
         if (wrong := max(found)) >= 0:
             src = part.first_vertex + int(np.searchsorted(offsets, first + wrong, side="right")) - 1
             raise BiasError(
-                f"{self.static.name()}.edge_bias is no finite number of at least 0 for the edge {src} -> "
+                f"{self.static.name()}.edge_bias is not a finite number of at least 0 for the edge {src} -> "
                 f"{indices[wrong]} (dense ids)"
             )
 

@@ -90,29 +90,29 @@ def prepare(
     Args:
         graph: the graph store to sample, or its path (what ``csaw partition`` or ``csaw.partition.ingest`` has made).
         algo: the name of an algorithm (``csaw algorithms`` lists them), ``FILE.py:CLASS``, or a class or an instance,
-            of your own or shipped.
-        policy: a Policy in place of the four options batching, workload_aware, balancing and in_place; by default all
-            of them are on.
+            custom or built-in.
+        policy: a Policy instead of the four options batching, workload_aware, balancing and in_place; by default all of
+            them are on.
         measure: measure the rates of this machine's memory, disk and GPU, in a fraction of a second, if the plan
-            depends on them and they are not known yet. By default a plan counts on those that were measured before, or
-            on assumed ones; ``job.plan.rates`` says which.
+            depends on them and they are not known yet. By default a plan uses rates that were measured before, or
+            assumed ones; ``job.plan.rates`` shows which.
         **given: options of the algorithm, such as ``p=0.5, walk_length=80``, and options of any run, below. Text is
-            read as on the command line. In Python, ``sources`` may also be an array of vertex ids of the input, or, for
-            mini-batches, a dict of the arrays ``ids`` and ``y``, a label for each seed, and with ``time_strategy`` of
-            the array ``time``, the time of each source; ``columns`` a dict of arrays
-            [V] (see :func:`csaw.engine.sources.given_columns.read_columns`), and ``device`` an opened GPU.
+            read as on the command line. In Python, ``sources`` may also be an array of original vertex ids, or a dict
+            with the array ``ids``, for mini-batches also ``y``, a label for each seed, and with ``time_strategy`` also
+            ``time``, the time of each source. ``columns`` may be a dict of arrays [V] (see
+            :func:`csaw.engine.sources.given_columns.read_columns`), and ``device`` an opened GPU.
 
     Returns:
-        A Job: the opened graph, the algorithm, the sources, the plan, and the GPUs that the plan chose. Hand it to
-        :func:`execute` or :func:`draw_batches`. ``job.plan.as_dict()`` says how the run will be carried out.
+        A Job: the opened graph, the algorithm, the sources, the plan, and the GPUs that the plan chose. Pass it to
+        :func:`execute` or :func:`draw_batches`. ``job.plan.as_dict()`` describes how the run will be carried out.
 
     Raises:
         OptionError: an option is unknown, out of range or impossible with the others.
         UnknownNameError: there is no algorithm ``algo``.
         FormatError: a file of sources is malformed.
         StoreError: the graph is missing or damaged.
-        BudgetError: the memory does not suffice.
-        BiasError: a bias is no finite number from 0 on.
+        BudgetError: there is too little memory.
+        BiasError: a bias is not a finite number of at least 0.
         DeviceError: a device cannot be used.
         MissingDependencyError: a package that a device needs is not installed.
     """
@@ -145,8 +145,8 @@ def prepare(
     pieces, plan = cut(choice.devices, choice.rates)
     if sources.labels is not None and not plan.sample_layout.keeps_seeds:
         raise OptionError(
-            "--sources: labels of seeds are kept in mini-batches, and this run draws "
-            f"{plan.sample_layout}; run without --induced, or give seeds without labels"
+            f"--sources: only mini-batches store labels of seeds, but this run draws {plan.sample_layout}; leave "
+            "out --induced, or give seeds without labels"
         )
     if not plan.keeps_ids(pieces.id_bytes):
         pieces.map_ids()
@@ -194,8 +194,8 @@ def refuse_window(store: GraphStore) -> None:
     """OptionError for a window of time, which has no path to find it again by, where a sample is to be stored."""
     if isinstance(store.stored, Windowed):
         raise OptionError(
-            f"{store.path}: expected a whole graph, found a window of it, by whose fingerprint a stored sample "
-            "could not be checked; leave out the path of the sample, or make a graph store of these edges"
+            f"{store.path}: expected a whole graph, found a window of it, whose fingerprint could not check a "
+            "stored sample; leave out the path of the sample, or make a graph store from these edges"
         )
 
 

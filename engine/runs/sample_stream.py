@@ -189,26 +189,26 @@ def stream(
             for batch in walks:
                 train(batch["walks"])
 
-    The graph is loaded when the first batch is asked for.
+    The graph is loaded when the first batch is requested.
 
     Args:
         graph: the graph store to sample, or its path.
         algo: the name of an algorithm, or ``FILE.py:CLASS``.
         on_device: on a GPU, leave the arrays in its memory, as CuPy arrays, which PyTorch, CuPy and JAX take by DLPack
             without a copy. By default they are NumPy arrays in host memory. On the CPU it changes nothing.
-        rank: number of this process among those that train together, from 0 on.
-        world: number of processes that train together. Each draws its part: consecutive instances, of mini-batches
-            those of each epoch. Together they draw all, and their sizes differ by one at most, of mini-batches by one
-            an epoch.
-        **given: as of :func:`prepare`. ``in_flight`` is the largest number of instances of a batch; by default as many
+        rank: number of this process among those that train together, starting at 0.
+        world: number of processes that train together. Each draws a part: consecutive instances, for mini-batches in
+            each epoch. Together they draw all; the sizes of parts differ by at most one, for mini-batches by one per
+            epoch.
+        **given: as for :func:`prepare`. ``in_flight`` is the largest number of instances in a batch; by default as many
             as the memory allows.
 
     Returns:
         A :class:`Stream`.
 
     Raises:
-        OptionError: ``rank`` or ``world`` is out of range, and as of :func:`prepare`.
-        CsawError: as of :func:`prepare`.
+        OptionError: ``rank`` or ``world`` is out of range, and as for :func:`prepare`.
+        CsawError: as for :func:`prepare`.
     """
     require_share(rank, world)
     return Stream(prepare(graph, algo, measure=True, **given), on_device=on_device, rank=rank, world=world)
@@ -221,37 +221,40 @@ def require_share(rank: int, world: int) -> None:
 
 
 class Stream:
-    """The batches of a job, drawn when they are asked for.
+    """The batches of a job, drawn when they are requested.
 
-    Each ``for`` loop over it begins at the first instance again. The next batch is drawn while the loop works on the
-    last one, on the CPU by a thread, on several GPUs by one thread each. A loop may be left at any point. ``draw(first,
-    last)`` draws any instances by themselves.
+    Each ``for`` loop over it starts again at the first instance. The next batch is drawn while the loop works on the
+    last one, on the CPU by a thread, on several GPUs by one thread each. You may leave a loop at any point.
+    ``draw(first, last)`` draws only the given instances.
 
     It yields a :class:`FinishedBatch` for each batch: ``batch["walks"]`` is an array by name, ``batch.arrays()`` has
-    all of them, and ``batch.first`` and ``batch.instances`` say which instances they are. The bytes are those that
+    all of them, and ``batch.first`` and ``batch.instances`` tell which instances they are. The bytes are those that
     :func:`sample` stores for the same request: ``open_samples(out).group(start, stop)`` has the same arrays. A batch
-    stays valid when later ones are drawn; each batch that is kept takes memory.
+    stays valid when later ones are drawn, but each batch that you keep takes memory.
 
-    The graph stays in memory between loops. ``close``, leaving a ``with`` block, or dropping the stream gives back
+    The graph stays in memory between loops. ``close``, leaving a ``with`` block, or deleting the stream releases
     threads, memory and devices.
 
     Args:
         job: what :func:`prepare` returned.
         on_device: on a GPU, leave the arrays in its memory, as CuPy arrays.
-        rank: number of this process among those that share the instances, from 0 on.
+        rank: number of this process among those that share the instances, starting at 0.
         world: number of processes that share the instances.
 
     Raises:
-        OptionError: it is no job, or ``rank`` or ``world`` is out of range.
-        ClosedError: while drawing: the stream was closed meanwhile, which is no end of the loop.
+        OptionError: ``job`` is not a job, or ``rank`` or ``world`` is out of range.
+        ClosedError: while drawing: the stream was closed, which does not count as the end of the loop.
         BiasError: while drawing: a bias is negative or not finite.
         StoreError: while drawing: the graph has changed.
-        BudgetError: while drawing: a single instance does not fit the memory.
+        BudgetError: while drawing: a single instance does not fit in memory.
         DeviceError: while drawing: a GPU fails.
     """
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a stream cannot be pickled or copied: it holds threads; call csaw.stream where it is read")
+        raise TypeError(
+            "a stream cannot be pickled or copied, because it has threads; call csaw.stream in the "
+            "process that reads it"
+        )
 
     @reading(READERS | {"job": JOB})
     def __init__(self, job: Job, *, on_device: bool = False, rank: int = 0, world: int = 1) -> None:
@@ -316,17 +319,17 @@ class Stream:
 
     @reading({"first": arguments.integer, "last": arguments.integer})
     def draw(self, first: int, last: int) -> Finished:
-        """Draw the instances first .. last - 1 of the job, whichever process they are the part of.
+        """Draw the instances first .. last - 1 of the job, whatever process they belong to.
 
         Args:
             first: number of the first instance.
-            last: number after that of the last instance.
+            last: one more than the number of the last instance.
 
         Yields:
             The finished batches, in order of instance.
 
         Raises:
-            OptionError: the job lacks these instances.
+            OptionError: the job does not have these instances.
         """
         check_range(self.job, first, last)
         return self._draw(Parts(first, last))
@@ -351,11 +354,11 @@ class Stream:
             if not opened.is_lost:
                 if isinstance(error, opened.losses):
                     self.close()
-                    raise failure(error, f"stream(...).draw({first}, {last}) goes on where this ended") from error
+                    raise failure(error, f"stream(...).draw({first}, {last}) continues where this ended") from error
                 raise
         if opened.is_lost and first < last:
             why = "was closed while it was read" if opened.closed else "was read before this process was forked"
-            raise ClosedError(f"{self!r} {why}; begin another loop over it, which loads the graph again")
+            raise ClosedError(f"{self!r} {why}; start another loop over it, which loads the graph again")
 
     def _look_at(self, batch: FinishedBatch) -> None:
         """Warn once if most walks of the first batch have met a dead end because edges were listed once."""
@@ -371,9 +374,9 @@ class Stream:
             return self._opened
 
     def close(self) -> None:
-        """End what is under way, and give back threads, memory and devices.
+        """Stop current work, and release threads, memory and devices.
 
-        The stream can be used again, and then loads the graph again.
+        The stream can be used again; it then loads the graph again.
         """
         if self._opened is not None:
             self._opened.close()

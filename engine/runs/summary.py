@@ -1,4 +1,4 @@
-"""The summary of a run: counts, bytes and times, and what the sizes of the whole sample say."""
+"""The summary of a run: counts, bytes and times, and what follows from the sizes of the whole sample."""
 
 import logging
 from collections.abc import Mapping

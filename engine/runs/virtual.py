@@ -80,12 +80,12 @@ def commit_virtual(job: Job, out: str | Path, *, overwrite: bool = False) -> Rec
     refuse_window(job.store)
     if request.columns:
         raise OptionError(
-            "--virtual: a request does not keep the numbers of --columns, so that it could not be drawn "
+            "--virtual: a request does not store the numbers of --columns, so the sample could not be drawn "
             "again; store the sample itself"
         )
     if job.store.stored.in_memory:
         raise OptionError(
-            "--virtual: a graph in memory is gone when the sample is drawn again; make it a store with "
+            "--virtual: a graph in memory will be gone when the sample is drawn again; make a store with "
             "csaw.partition(graph, out), and sample that"
         )
     check_place(path, resume=False, overwrite=overwrite)
@@ -194,16 +194,16 @@ def open_virtual(
 
     Args:
         path: the virtual sample store.
-        graph: path of its graph store; by default the place where it was.
-        algo: ``FILE.py:CLASS`` where it is drawn by an algorithm that csaw does not ship.
-        **options: options of a run on which no byte depends, such as ``device`` and ``memory``.
+        graph: path of its graph store; by default the path when it was sampled.
+        algo: ``FILE.py:CLASS`` if its algorithm does not come with csaw.
+        **options: options of a run that change no byte, such as ``device`` and ``memory``.
 
     Returns:
         Samples that are drawn when they are read.
 
     Raises:
-        StoreError: the store is damaged or no virtual sample; its graph is missing or another; nobody has named its
-            code or the file is another; or another version of csaw draws other samples.
+        StoreError: the store is damaged or not a virtual sample; its graph is missing or a different one; its code was
+            not given or the file differs; or this version of csaw draws different samples.
     """
     place = kept(path)
     return opened(place, check.attributes_of(place), graph, algo, options)
@@ -215,7 +215,7 @@ def opened(
     """Open the virtual sample that has these ``attributes``, as :func:`open_virtual` does."""
     checksums = check.checksums_of(path)
     if VIRTUAL not in attributes:
-        raise StoreError(f"{path} is a sample that is stored, not a virtual one; read it as it is")
+        raise StoreError(f"{path} is a stored sample, not a virtual one; read it directly")
     for name, most in check.most_bytes(path, checksums).items():
         check.check_file(path, name, checksums, most)
     job = with_other(_job_of(path, attributes, checksums, graph, algo, options), like=attributes)
@@ -235,7 +235,7 @@ def _job_of(
     wanted = attributes["manifest"]
     if wanted.get("draws") != DRAWS:
         raise StoreError(
-            f"{path} is virtual, and this csaw ({VERSION}) draws other samples than the one that made it "
+            f"{path} is virtual, but this csaw ({VERSION}) draws different samples from the version that made it "
             f"({quoted(wanted.get('version'))}); use that version, or sample again"
         )
     request = _request_of(path, wanted)
@@ -250,8 +250,8 @@ def _job_of(
     found = files.plain(job.plan.request.as_dict())
     if other := [one for one in request if found.get(one) != request.get(one)]:
         raise StoreError(
-            f"{path} is virtual, and its {other[0]} cannot be had again: expected "
-            f"{quoted(request.get(other[0]))}, found {quoted(found.get(other[0]))}; sample again"
+            f"{path} is virtual, but its {other[0]} cannot be reproduced: expected {quoted(request.get(other[0]))}, "
+            f"found {quoted(found.get(other[0]))}; sample again"
         )
     return job
 
@@ -280,18 +280,17 @@ def _request_of(path: Path, said: Record) -> Recorded:
 def _graph_of(path: Path, where: object, request: Recorded) -> GraphStore:
     """The graph that a virtual sample is drawn from, which is at ``where``."""
     if not isinstance(where, str | Path):
-        raise StoreError(f"{path} is virtual, and does not say where its graph is; name it with --graph")
+        raise StoreError(f"{path} is virtual, but does not contain the path of its graph; give it with --graph")
     try:
         store = open_graph(where)
     except (StoreError, OptionError) as error:
         raise StoreError(
-            f"{path} is virtual, so that it is drawn from its graph when it is read: {error}, or name the "
-            "graph with --graph"
+            f"{path} is virtual, so it is drawn from its graph when it is read: {error}, or name the graph with --graph"
         ) from error
     if store.fingerprint != request["fingerprint"]:
         raise StoreError(
-            f"{path} is virtual, and {where} is not the graph that it is drawn from: expected the "
-            f"fingerprint {request['fingerprint']}, found {store.fingerprint}; name the graph with --graph"
+            f"{path} is virtual, but {where} is not the graph that it is drawn from: expected the fingerprint "
+            f"{request['fingerprint']}, found {store.fingerprint}; name the graph with --graph"
         )
     return store
 

@@ -77,10 +77,10 @@ class Array:
             return None
         if found.dtype == bool:
             if found.size != len(self):
-                raise IndexError(f"expected {len(self)} truths, one a row, found {found.size}")
+                raise IndexError(f"expected {len(self)} bools, one per row, found {found.size}")
             return np.flatnonzero(found)
         if found.dtype.kind not in "iu":
-            raise IndexError(f"expected numbers of rows, or a truth a row, found {found.dtype}")
+            raise IndexError(f"expected row numbers, or one bool per row, found {found.dtype}")
         if found.size and not -len(self) <= int(found.min()) <= int(found.max()) < len(self):
             raise IndexError(f"rows {found.min()} to {found.max()} of {len(self)}")
         rows = found.astype(np.int64)

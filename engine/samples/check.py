@@ -46,7 +46,7 @@ def chunk_name(index: int, dimensions: int) -> str:
 
 
 def graph_facts(store: GraphStore) -> Record:
-    """What the manifest of a sample says of its graph, apart from the path."""
+    """The facts about its graph in the manifest of a sample, without the path."""
     time = store.stored.time
     return {
         "fingerprint": store.fingerprint,
@@ -132,7 +132,9 @@ def attributes_of(path: Path) -> Record:
         )
     version = attributes.get("format_version")
     if isinstance(version, int) and version > FORMAT_VERSION:
-        raise StoreError(f"{path}: format version {version}, and this csaw reads up to {FORMAT_VERSION}; upgrade csaw")
+        raise StoreError(
+            f"{path}: format version {version}, but this csaw reads only versions up to {FORMAT_VERSION}; upgrade csaw"
+        )
     if path.name.endswith(".partial"):
         raise StoreError(f"{path} is not finished; run the same csaw sample again with --resume")
     _check_attributes(path / "zarr.json", attributes)
@@ -147,7 +149,7 @@ def _check_there(path: Path) -> None:
             raise StoreError(
                 f"{path} is not finished: only {done} groups are complete; run the same csaw sample again with --resume"
             )
-        raise StoreError(f"{path} does not exist; csaw sample makes a sample, csaw partition a graph store")
+        raise StoreError(f"{path} does not exist; make a sample with csaw sample, or a graph store with csaw partition")
     if not (path / "zarr.json").is_file():
         raise StoreError(f"{path}: not a sample store; expected a folder that `csaw sample` wrote")
 

@@ -49,7 +49,7 @@ def check_pointer(where: Path, pointer: np.ndarray, size: int, *, first: bool, l
     falls = (np.diff(pointer) < 0).any()
     inside = pointer[0] >= 0 and pointer[-1] <= size
     if falls or not inside or (first and pointer[0] != 0) or (last and pointer[-1] != size):
-        refuse(where, f"bounds that rise from 0 to {size:,}", f"{pointer[0]} to {pointer[-1]}")
+        refuse(where, f"bounds that increase from 0 to {size:,}", f"{pointer[0]} to {pointer[-1]}")
 
 
 def check_names(where: Path, ids: np.ndarray, names: int) -> None:

@@ -1,4 +1,4 @@
-"""The description of a store that ``csaw info`` shows; groups of a sample are read only if that is asked for."""
+"""The description of a store that ``csaw info`` shows; groups of a sample are read only on request."""
 
 import math
 from concurrent.futures import ThreadPoolExecutor
@@ -110,7 +110,7 @@ REQUEST = (
 )
 UNDRAWN = "not known: a virtual sample is drawn when it is read; csaw info --full draws all of it"
 UNKNOWN = "not known: an early version of csaw did not keep it; csaw info --full reads all groups for it"
-LOST = f"not known: {RESULTS}, which says it, is missing; csaw info --full reads all groups for it"
+LOST = f"not known: {RESULTS}, which contains it, is missing; csaw info --full reads all groups for it"
 MISSING = f"{RESULTS}, with the counts and timings of its run, which are no part of the sample"
 
 

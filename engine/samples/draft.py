@@ -1,4 +1,4 @@
-"""An unfinished sample store: what it will hold, what it says of itself, and the files of its groups until then."""
+"""An unfinished sample store: its future arrays, its metadata, and the files of its groups until then."""
 
 from dataclasses import dataclass
 from pathlib import Path

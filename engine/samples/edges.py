@@ -153,7 +153,7 @@ def edge_numbers(
         at = int(np.argmax(out < 0))
         ends = store.original_ids(np.array([src[at], dst[at]]))
         raise StoreError(
-            f"{store.path} has no edge {ends[0]} -> {ends[1]}, which {samples.path} holds; see csaw verify"
+            f"{store.path} has no edge {ends[0]} -> {ends[1]}, which is in {samples.path}; run csaw verify"
         )
     return out
 
@@ -200,7 +200,7 @@ def dense_ids(samples: OpenedSamples, store: GraphStore, ids: np.ndarray) -> np.
     dense = samples.dense(ids, table if isinstance(table, np.ndarray) else None)
     strange = (dense < 0) | (dense >= store.vertices)
     if strange.any():
-        raise StoreError(f"{store.path} has no vertex {ids[strange][0]}, which {samples.path} holds; see csaw verify")
+        raise StoreError(f"{store.path} has no vertex {ids[strange][0]}, which is in {samples.path}; run csaw verify")
     return dense
 
 

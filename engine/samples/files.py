@@ -101,7 +101,7 @@ def read_json(path: Path, way_out: str = AGAIN) -> object:
     try:
         return json.loads(read_regular(path))
     except PermissionError as error:
-        raise StoreError(f"{path} cannot be read: {error.strerror}; ask its owner for the right to") from error
+        raise StoreError(f"{path} cannot be read: {error.strerror}; ask its owner for permission") from error
     except (OSError, ValueError, RecursionError) as error:
         raise StoreError(f"{path} cannot be read: {error}; {way_out}") from error
 

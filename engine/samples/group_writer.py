@@ -149,9 +149,7 @@ class GroupWriter(Draft):
         bytes.
         """
         if read_regular(self.partial / "zarr.json") != self._said:
-            raise StoreError(
-                f"{self.partial} is that of another run now, which has begun here since; this one has ended"
-            )
+            raise StoreError(f"{self.partial} now belongs to another run that started here later; this run has ended")
 
     def _way_out(self) -> str:
         return "finished groups are safe in it; make room and run the same command with --resume"

@@ -1,4 +1,4 @@
-"""Dense ids as bits: what stands for nothing, and unsigned numbers for kernels."""
+"""Dense ids as bits: the value for no vertex, and unsigned numbers for kernels."""
 
 from typing import overload
 

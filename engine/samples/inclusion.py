@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Inclusion:
-    """The chance that an instance holds each vertex, and each stored edge.
+    """The probability that an instance contains each vertex and each stored edge.
 
     Attributes:
         indptr: offsets of the graph's rows, int64 [vertices + 1].
-        vertices: chances of vertices, float64 [vertices].
-        edges: chances of stored edges, float64 [edges], in the order of the graph's rows.
+        vertices: probabilities of vertices, float64 [vertices].
+        edges: probabilities of stored edges, float64 [edges], in the order of the graph's rows.
     """
 
     indptr: np.ndarray
@@ -67,28 +67,26 @@ def _ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:
     }
 )
 def inclusion(samples: OpenedSamples, graph: GraphStore, *, exact: bool = False) -> Inclusion:
-    """Return the chances that instances hold vertices and edges.
+    """Return the probabilities that instances contain vertices and edges.
 
     Args:
         samples: induced subgraphs, from an algorithm of GraphSAINT or from ``--induced``.
         graph: the store that was sampled.
-        exact: by the law, of saint-node and, on undirected graphs, saint-edge; otherwise the shares of the instances
-            that hold them.
+        exact: compute them from the law, for saint-node and, on undirected graphs, saint-edge; otherwise count the
+            share of instances that contain them.
 
     Returns:
-        The chance of each vertex and of each edge.
+        The probability of each vertex and of each edge.
 
     Raises:
         OptionError: the samples have no vertices of their own, or the law has no closed form.
-        StoreError: the graph is another one, or has repeated edges.
+        StoreError: the graph is a different one, or has repeated edges.
     """
     if reason := obstacle(samples, graph):
         raise StoreError(f"no inclusion: {reason}")
     request = samples.manifest["request"]
     if exact and request.get("target"):
-        raise OptionError(
-            f"{samples.path}: no closed form is known with --target; count the inclusion with exact=False"
-        )
+        raise OptionError(f"{samples.path}: no closed form is known for --target; count the inclusion with exact=False")
     if exact:
         return _exact(request, graph)
     if not request.get("induced"):

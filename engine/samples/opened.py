@@ -160,18 +160,18 @@ class OpenedSamples:
 
     @reading({"vertices": arguments.ids})
     def names(self, vertices: ArrayLike) -> np.ndarray:
-        """The ids of the input for vertices of these samples, which have numbers where the ids are strings.
+        """Return the ids of the input for vertices of these samples, which have numbers if the ids are strings.
 
         Args:
-            vertices: vertices of any shape, as any array, group, batch or loader of these samples has them, such as
+            vertices: vertices of any shape, from any array, group, batch or loader of these samples, such as
                 ``samples.walks[:10]``.
 
         Returns:
-            An array of the same shape: where the graph's ids are strings, ``str`` in an array of dtype object, with the
-            empty string where there is no vertex; otherwise the vertices as they are.
+            An array of the same shape: if the graph's ids are strings, ``str`` in an array of dtype object, with the
+            empty string for no vertex; otherwise the vertices unchanged.
 
         Raises:
-            StoreError: a number is no vertex of the graph.
+            StoreError: a number is not a vertex of the graph.
         """
         return names_of(vertices, self.words, self.fill, self.path)
 

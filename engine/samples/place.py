@@ -1,6 +1,4 @@
-"""Checks of the place for a sample: what may stand at OUT and at OUT.partial, and whether it
-belongs to the same run.
-"""
+"""Checks of the path for a sample: what may exist at OUT and at OUT.partial, and whether it belongs to the same run."""
 
 import os
 import shutil
@@ -106,7 +104,9 @@ def check_shared_place(path: Path) -> None:
 def _stands(path: Path) -> bool:
     """Whether a sample is at ``path``; StoreError where something else is."""
     if path.name.endswith(PARTIAL):
-        raise OptionError(f"{path}: names that end in {PARTIAL} are those of unfinished samples; choose another name")
+        raise OptionError(
+            f"{path}: names that end in {PARTIAL} are reserved for unfinished samples; choose another name"
+        )
     return replace.stands(path, KIND)
 
 
@@ -126,7 +126,7 @@ def _is_unfinished(partial: Path) -> bool:
 
 def _is_not_ours(partial: Path) -> StoreError:
     return StoreError(
-        f"{partial}, where samples are written first, exists and is not an unfinished sample; choose another name"
+        f"{partial}, the temporary name of a sample, exists but is not an unfinished sample; choose another name"
     )
 
 
@@ -177,15 +177,15 @@ def require_equal(place: Path, wanted: Wanted, start_again: str = START_AGAIN) -
         for key in [k for k in {**new, **old} if k != "manifest"]:
             if old.get(key) != new.get(key):
                 raise StoreError(
-                    f"{place} was sampled with {key} = {_shown(old, new, key)}, this run has {_shown(new, old, key)}; "
-                    f"go on with the same options, or {start_again}"
+                    f"{place} was sampled with {key} = {_shown(old, new, key)}, but this run has "
+                    f"{_shown(new, old, key)}; continue with the same options, or {start_again}"
                 )
     draws, now = (each.get("draws", FIRST_DRAWS) for each in (manifest, expected["manifest"]))
     if draws != now:
         raise StoreError(
             f"{place} was sampled by csaw {manifest.get('version', 'of another version')}, whose draws are "
-            f"version {draws}; this csaw's are version "
-            f"{now}, and both together are no sample; finish it with that csaw, or {start_again}"
+            f"version {draws}; this csaw has version {now}, and the two cannot be mixed; finish it with that "
+            f"csaw, or {start_again}"
         )
 
 

@@ -110,7 +110,7 @@ def _signed(samples: OpenedSamples, ids: np.ndarray) -> np.ndarray:
     largest = int(ids.max(initial=0))
     if largest > MOST:
         raise OptionError(
-            f"{samples.path}: vertex {largest} does not fit n_id, whose int64 ends at {MOST}; sample with "
-            "--ids dense, or export to .parquet"
+            f"{samples.path}: vertex {largest} does not fit n_id, an int64 array with values up to {MOST}; sample "
+            "with --ids dense, or export to .parquet"
         )
     return ids.astype(np.int64)

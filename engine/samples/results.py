@@ -1,4 +1,4 @@
-"""Counts and timings of the run that drew a sample: the file that is written last, with a checksum of its own."""
+"""Counts and timings of the run that drew a sample: the file that is written last, with a separate checksum."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -142,11 +142,11 @@ class HopTables(OpenedSamples):
 
     @reading({"hop": arguments.integer})
     def parents(self, hop: int) -> np.ndarray:
-        """Return whose children the columns of a hop are.
+        """Return the parents of the columns of a hop.
 
         It is the same for every instance: ``samples.hops[hop - 1][i][samples.parents(hop)]`` are the vertices from
-        which those of ``samples.hops[hop][i]`` were drawn, one for one. A column below one without a vertex has none
-        either.
+        which those of ``samples.hops[hop][i]`` were drawn, one by one. If a parent has no vertex, its children have
+        none either.
 
         Args:
             hop: from 1 to the number of hops.
@@ -161,8 +161,8 @@ class HopTables(OpenedSamples):
         """
         if not isinstance(self.layout, Hops):
             raise StoreError(
-                f"{self.path} ({self.layout}) has no tables of hops, whose columns have parents; sample "
-                "with --algo neighbor"
+                f"{self.path} ({self.layout}) has no tables of hops, so columns have no parents; sample with "
+                "--algo neighbor"
             )
         last = len(self.hop_names()) - 1
         if not 1 <= hop <= last:
@@ -177,28 +177,28 @@ class HopTables(OpenedSamples):
 class Samples(HopTables, ShownSamples):
     """Finished samples, open for reading.
 
-    Arrays are read when they are sliced, as in ``samples.walks[:1000]``, and compared with their checksums; StoreError
-    where a file has changed. Of samples in memory, slices are views that cannot be written: ``.copy()`` can be.
+    Arrays are read when they are sliced, as in ``samples.walks[:1000]``, and compared with their checksums; a changed
+    file is a StoreError. Slices of samples in memory are read-only views; use ``.copy()`` to modify them.
 
     Attributes:
         layout: the form of the samples, which is equal to its name. "walks": arrays ``walks`` [instances, walk_length +
-            1] and ``lengths`` [instances]. "ragged-walks", of walks without a limit: ``walks`` [steps + instances], all
-            walks one after the other, with ``walk_ptr`` [instances + 1]; :meth:`walk` gives one. "hops": ``hops``,
-            [instances, width] for each hop; :meth:`parents` says whose children its columns are. "subgraphs": ``src``,
-            ``dst``, ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``; of some
-            algorithms also ``samples["weight"]`` [edges], and ``vertices`` with ``vertices_ptr``. "batches":
-            :meth:`minibatch` gives the arrays of one mini-batch. The classes in ``layouts/`` describe all arrays.
+            1] and ``lengths`` [instances]. "ragged-walks", for walks without a limit: ``walks`` [steps + instances],
+            all walks one after the other, with ``walk_ptr`` [instances + 1]; :meth:`walk` returns one. "hops":
+            ``hops``, [instances, width] for each hop; :meth:`parents` returns the parents of its columns. "subgraphs":
+            ``src``, ``dst``, ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``;
+            for some algorithms also ``samples["weight"]`` [edges], and ``vertices`` with ``vertices_ptr``. "batches":
+            :meth:`minibatch` returns the arrays of one mini-batch. The classes in ``layouts/`` describe all arrays.
         instances: number of instances.
-        first: number of the first instance, which is 0 but for a part.
+        first: number of the first instance, which is 0 except for a part.
         group_size: how many instances were committed together.
-        fill: the value of an entry without a vertex: -1, unless ids are negative or beyond int64, or an earlier version
-            has stored the sample.
+        fill: the value of an entry without a vertex: -1, unless ids are negative or do not fit int64, or an earlier
+            version stored the sample.
         ids: kind of the vertex ids. original: ids of the input; dense: numbers of the graph store; names: dense,
-            because ids of the input are strings: :meth:`names` gives those of any vertices, :meth:`labels` all.
+            because ids of the input are strings: :meth:`names` returns those of any vertices, :meth:`labels` all.
         manifest: the request, the graph and the version of csaw.
-        results: counts and timings of the run; empty where the store has lost them.
+        results: counts and timings of the run; empty if the store has lost them.
         source: where the arrays are.
-        algo: the file of an algorithm that csaw does not ship, where the user has named it to have samples drawn.
+        algo: the file of a custom algorithm, if the user has given it to draw virtual samples.
     """
 
     def __len__(self) -> int:
@@ -245,17 +245,18 @@ class Samples(HopTables, ShownSamples):
     def zarr(self) -> "Group":
         """The store as a read-only group of zarr-python, which does not compare csaw's checksums.
 
-        OptionError for samples without arrays on disk: in memory, virtual, or a part of others.
+        OptionError for samples without arrays on disk: in memory, virtual, or a part.
         """
         if self.is_virtual or not self.checksums:
             raise OptionError(
-                f"{self.path}: only a whole sample store is a Zarr group, not samples in memory, virtual ones or a part"
+                f"{self.path}: only a whole sample store is a Zarr group; samples in memory, virtual samples and "
+                "parts are not"
             )
         return open_group(self.path)
 
     @reading({"first": arguments.integer, "last": arguments.integer})
     def part(self, first: int, last: int) -> "Samples":
-        """Return the instances first .. last - 1, as samples that are read from these.
+        """Return the instances first .. last - 1 as samples.
 
         Args:
             first: number of the first instance.
@@ -272,12 +273,12 @@ class Samples(HopTables, ShownSamples):
 
     @property
     def walks(self) -> Array:
-        """Vertices [instances, walk_length + 1]; of walks without a limit one after the other, [steps + instances]."""
+        """Vertices [instances, walk_length + 1]; walks without a limit follow each other, [steps + instances]."""
         return self["walks"]
 
     @cached_property
     def lengths(self) -> Array | np.ndarray:
-        """The steps of each walk; of ragged walks an array in memory."""
+        """The number of steps of each walk; for ragged walks an array in memory."""
         if isinstance(self.layout, RaggedWalks):
             pointer = self.layout.bounds(self.path, self.arrays, "walk_ptr", 0, self.instances)
             return frozen(np.diff(pointer) - 1)
@@ -307,7 +308,7 @@ class Samples(HopTables, ShownSamples):
 
     @property
     def walk_length(self) -> int | None:
-        """The number of steps that was asked for, None without a limit; a walk may have ended before."""
+        """The requested number of steps, None without a limit; a walk may have ended earlier."""
         return None if isinstance(self.layout, RaggedWalks) else self.walks.shape[1] - 1
 
     @property
@@ -352,19 +353,21 @@ class Samples(HopTables, ShownSamples):
         Returns:
             The arrays by name:
 
-            - ``n_id`` [nodes]: the vertex of each node, as the store has it, seeds first, then in order of first
-              meeting.
+            - ``n_id`` [nodes]: the vertex of each node, as in the store, seeds first, then in the order in which they
+              were reached.
             - ``row``, ``col``, int32 [edges]: each edge as numbers of nodes, from ``row``, the neighbor that was drawn,
               to ``col``, the vertex that it was drawn for.
             - ``e_id``, int64 [edges]: the number of the edge, counted through the rows of the graph store.
             - ``num_sampled_nodes``, int64 [hops + 1], and ``num_sampled_edges``, int64 [hops]: of each hop; nodes and
               edges are in the order of hops.
             - ``input_id``, int64 [seeds]: the position of each seed in the list of sources.
-            - ``y``, float64 [seeds], only where the list has labels: the label of each seed.
-            - ``probability``, float64 [seeds], only where seeds are drawn: the chance of each seed to be in a
+            - ``y``, float64 [seeds], only if the list has labels: the label of each seed.
+            - ``probability``, float64 [seeds], only if seeds are drawn: the probability that each seed is in a
               mini-batch.
-            - ``batch``, int32 [nodes], only of disjoint mini-batches: the number of the seed that the node belongs to.
-            - ``time``, int64 [edges], and ``seed_time``, int64 [seeds], only in time: of each edge, and of each seed.
+            - ``batch``, int32 [nodes], only for disjoint mini-batches: the number of the seed to which the node
+              belongs.
+            - ``time``, int64 [edges], and ``seed_time``, int64 [seeds], only in time: the time of each edge and of each
+              seed.
 
         Raises:
             IndexError: there is no such mini-batch.
@@ -379,7 +382,7 @@ class Samples(HopTables, ShownSamples):
         """Return the names of the vertices, by dense id.
 
         Returns:
-            An array [V] of ``str`` of dtype object; None where the graph's ids are numbers.
+            An array [V] of ``str`` of dtype object; None if the graph's ids are numbers.
         """
         return None if self.words is None else np.asarray(self.words)
 
@@ -399,15 +402,15 @@ class Samples(HopTables, ShownSamples):
         Args:
             start: number of the first instance.
             stop: number after that of the last instance; None, to the last.
-            graph: the store that was sampled; with it the batch has ``e_id``, the places of the edges in its rows.
-            threads: threads that share the work where all instances are asked for.
+            graph: the store that was sampled; with it the batch has ``e_id``, the positions of the edges in its rows.
+            threads: number of threads that share the work if all instances are requested.
 
         Returns:
             Arrays by PyTorch Geometric's names, which :mod:`csaw.engine.samples.pyg` describes.
 
         Raises:
-            OptionError: there are no such instances, or an id is beyond int64.
-            StoreError: ``graph`` is another one.
+            OptionError: there are no such instances, or an id does not fit int64.
+            StoreError: ``graph`` is a different one.
         """
         from csaw.engine.samples.pyg import batch_of
 
@@ -478,5 +481,5 @@ def open_stored(path: str | Path, attributes: Record | None = None) -> Samples:
     path = kept(path)
     found = check.attributes_of(path) if attributes is None else attributes
     if VIRTUAL in found:
-        raise StoreError(f"{path} is a virtual sample, which is drawn when it is read; expected one that is stored")
+        raise StoreError(f"{path} is a virtual sample, which is drawn when it is read; expected a stored sample")
     return Samples(StoredSource(path, found))

@@ -1,4 +1,4 @@
-"""Where samples are: on disk, in memory, or nowhere until they are asked for."""
+"""The places of samples: on disk, in memory, or nowhere until they are requested."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable

@@ -46,7 +46,7 @@ class Rows(Array):
         self._guard, self._checking = Lock(), dict[int, Lock]()
 
     def __getstate__(self) -> Record:
-        """What is pickled of it; each file is checked again where it is unpickled."""
+        """The pickled state; each file is checked again after unpickling."""
         return vars(self) | {"store": self.store.absolute(), "_guard": None, "_checking": {}, "_intact": {}}
 
     def __setstate__(self, state: Record) -> None:

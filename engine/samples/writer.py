@@ -238,8 +238,8 @@ class SharedWriter(GroupWriter):
             said = results()
             if not lease.held:
                 raise StoreError(
-                    f"{self.path}: another process has begun to seal it while this one stood still; look "
-                    "whether it has ended"
+                    f"{self.path}: another process started to seal it while this one was paused; check whether it "
+                    "has finished"
                 )
             self.finish(said)
         return True
@@ -255,7 +255,7 @@ class SharedWriter(GroupWriter):
             marker_path(self.partial, group).unlink(missing_ok=True)
         if damaged:
             raise StoreError(
-                f"{self.partial}: {named(damaged)} damaged; draw what is missing again with the same commands"
+                f"{self.partial}: {named(damaged)} damaged; draw the missing parts again with the same commands"
             )
 
 

@@ -247,7 +247,7 @@ class Batches:
             if last - first == 1:
                 way = "raise --memory" if isinstance(error, OverBudget) else "free some memory"
                 raise BudgetError(
-                    f"instance {first} alone needs more memory than there is; ask for smaller ones "
+                    f"instance {first} needs more memory than is free; ask for smaller ones "
                     f"({flags_of_size(self.backend.algorithm)}), or {way}"
                 ) from error
         self.size = (last - first) // 2
@@ -256,8 +256,8 @@ class Batches:
 
     def _too_many(self, first: int) -> TooManyTogetherError:
         return TooManyTogetherError(
-            f"instance {first}, with those before it that are kept until all of them are drawn, needs more memory than "
-            f"there is; ask for smaller ones ({flags_of_size(self.backend.algorithm)}), or raise --memory"
+            f"instance {first}, together with those before it, needs more memory than is free; ask for smaller "
+            f"ones ({flags_of_size(self.backend.algorithm)}), or raise --memory"
         )
 
 

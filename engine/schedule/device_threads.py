@@ -1,4 +1,4 @@
-"""Devices side by side, each in a thread of its own, and the errors of a device that fails."""
+"""Devices in parallel, each in a separate thread, and the errors of a device that fails."""
 
 import threading
 from _thread import start_new_thread

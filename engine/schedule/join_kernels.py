@@ -1,4 +1,4 @@
-"""Compiled loops that join base instances until a number of vertices is met, and that look steps up among edges."""
+"""Compiled loops that join base instances until a number of vertices is reached, and that look steps up among edges."""
 
 import numpy as np
 from numba import uint64

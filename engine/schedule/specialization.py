@@ -1,4 +1,4 @@
-"""A plan as kernels of any backend see it: the hooks compiled into them, and the constants they are specialised on."""
+"""A plan as kernels of any backend see it: the hooks compiled into them, and the constants they are specialized on."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -19,7 +19,7 @@ from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
 
-# The rules of walks and of neighbors in time as kernels read them: constants that they are specialised on, and numbers
+# The rules of walks and of neighbors in time as kernels read them: constants that they are specialized on, and numbers
 # of the run.
 
 LEAST, LARGEST = -(2**63), 2**63 - 1
@@ -155,7 +155,7 @@ WEIGHT = hooks.Hook(
 )
 """The bias of algorithms that draw by weight alone."""
 Constants: TypeAlias = dict[str, int | str]
-"""Numbers and truths that kernels are specialised on, by name."""
+"""Numbers and truths that kernels are specialized on, by name."""
 
 
 class Specialization:
@@ -222,7 +222,7 @@ class Specialization:
         return bool(c["UNIFORM"] and c["SELECT"] == Method.UNIFORM.value and not c.get("POOLED"))
 
     def constants(self) -> Constants:
-        """The constants that kernels of any backend are specialised on, by name."""
+        """The constants that kernels of any backend are specialized on, by name."""
         undirected, a, rule = not self.store.directed, self.algorithm, self.rule
         constants: Constants = {
             "UNDIRECTED": undirected,

@@ -1,6 +1,5 @@
-"""Instances of a number of vertices (``--target``): base instances, drawn round by round, are joined until each has met
-that many, and cut there.
-One that meets nothing new is left out.
+"""Instances of a number of vertices (``--target``): base instances, drawn round by round, are joined until each has
+reached that many, and cut there. One that reaches nothing new is left out.
 
 See plan/target.py for the numbers of base instances. An instance's sample follows from its base instances in the order
 of j alone, so that no byte depends on how many of them are drawn together, or on the device. They are joined in host
@@ -85,8 +84,8 @@ class Targets(Batches):
                     raise
                 if instances == 1:
                     raise BudgetError(
-                        f"the edges among the vertices of instance {first} need more memory than there is; "
-                        "lower --target, or free some memory"
+                        f"the edges among the vertices of instance {first} need more memory than is free; lower "
+                        "--target, or free some memory"
                     ) from error
                 self.backend.release()
                 half = instances // 2

@@ -379,7 +379,7 @@ def draw_unit(batches: Batches, unit: list[int], writer: GroupWriter, *, patient
     """Draw the instances of a unit's groups and return their batches in order.
 
     A single group is drawn from where its checkpoints end, as many instances at a time as the pace says. ``patient``,
-    and errors: as of :meth:`Batches.draw`.
+    and errors: as for :meth:`Batches.draw`.
     """
     first, last = instances_of(unit, writer)
     if len(unit) > 1:

@@ -55,8 +55,8 @@ def recalled(request: "Request", given: object, store: GraphStore, of: object) -
     if wrong:
         state = "not given" if given is None else "missing or other numbers"
         raise OptionError(
-            f"{of} was drawn with columns of data of vertices, which it does not keep: {', '.join(map(shown, wrong))}: "
-            f"{state}; give the same ones with --columns"
+            f"{of} was drawn with columns of vertex data, which it does not store: "
+            f"{', '.join(map(shown, wrong))}: {state}; give the same columns with --columns"
         )
     return found
 
@@ -108,8 +108,8 @@ def _checked(name: object, given: object, store: GraphStore, flag: str) -> np.nd
         integer = column.dtype.kind in "iu"
         wanted = "integers of at most 2^53, which 64-bit floats hold exactly" if integer else "finite numbers"
         raise OptionError(
-            f"{what}: expected {wanted}, found {column[bad[0]]} at entry {bad[0]}; put a number for vertices "
-            f"that have none, {bad.size:,} in all, or leave the column out"
+            f"{what}: expected {wanted}, found {column[bad[0]]} at entry {bad[0]}; fill in a number for vertices "
+            f"without one, {bad.size:,} in all, or leave the column out"
         )
     return column
 

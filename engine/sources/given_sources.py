@@ -107,7 +107,7 @@ def source_times(algorithm: Algorithm, listed: np.ndarray | None) -> SourceTimes
         )
     if not getattr(algorithm, "disjoint", True) and np.unique(listed).size > 1:
         raise OptionError(
-            "--time-strategy: expected --disjoint beside seeds of different times, because a node that two seeds share "
+            "--time-strategy: seeds of different times need --disjoint, because a node that two seeds share "
             "would have two times; pass --disjoint, or one --start-time for all seeds"
         )
     return SourceTimes(listed)
@@ -126,16 +126,16 @@ TIMES = "time"
 IDS_ALONE = {1: "one vertex id"}
 FORMS = {
     Asked.EACH: (
-        {2: "a vertex id and its time, with a blank, tab or comma between them"},
+        {2: "a vertex id and its time, separated by a space, tab or comma"},
         {
-            2: "a vertex id and its time, with a blank, tab or comma between them",
+            2: "a vertex id and its time, separated by a space, tab or comma",
             3: "a vertex id, its label and its time",
         },
         "a time to all of them",
     ),
     Asked.SAME: (
         IDS_ALONE,
-        {1: "one vertex id, because a label has a time behind it"},
+        {1: "one vertex id, because a label is followed by a time"},
         "times to all of them without --start-time",
     ),
 }
@@ -306,7 +306,7 @@ def _columns(path: Path, read: Table, are_seeds: bool, asked: Asked) -> Iterable
         if len(words) != columns:
             raise FormatError(
                 f"{path}:{line}: expected {known[columns]}, found {quoted(text)}; give each "
-                f"{'seed' if are_seeds else 'source'} a line of its own, and {each}"
+                f"{'seed' if are_seeds else 'source'} a separate line, and {each}"
             )
         yield line, [words[place] for place in places] if places else words
 

@@ -31,8 +31,7 @@ class SeedOrder:
         if algorithm.drop_last and count < algorithm.seeds_per_batch:
             raise OptionError(
                 f"--drop-last: an epoch has {count:,} seeds, fewer than --seeds-per-batch "
-                f"{algorithm.seeds_per_batch:,}, and no mini-batch is left; "
-                f"lower --seeds-per-batch"
+                f"{algorithm.seeds_per_batch:,}, so no mini-batch is left; lower --seeds-per-batch"
             )
         return cls(count, min(algorithm.seeds_per_batch, count), algorithm.shuffle, algorithm.drop_last, seed)
 
@@ -150,7 +149,7 @@ def norms_of(algorithm: MiniBatches, count: int | None, listed: np.ndarray | Non
     norms = np.asarray(column if listed is None else column[listed])
     if norms.size and (norms.min() < 0.0 or norms.max() == 0.0):
         raise OptionError(
-            f"--norms: {algorithm.norms}: expected numbers from 0 on, one of them above 0, found "
+            f"--norms: {algorithm.norms}: expected numbers of at least 0, at least one of them above 0, found "
             f"{norms.min():g} to {norms.max():g}"
         )
     return norms

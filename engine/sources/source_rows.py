@@ -151,7 +151,7 @@ def places_of(where: str, names: Sequence[str], wanted: Sequence[str]) -> list[i
 
     Names that say nothing are those of what is left, in the usual order.
 
-    FormatError, which begins with ``where``, for a name that says what is not wanted, two that say the same, names of
+    FormatError, which begins with ``where``, for a name that says what is not wanted, two that mean the same, names of
     an edge, and several that say nothing beside others in an unusual order.
     """
     said = [says(name) for name in names]
@@ -169,7 +169,7 @@ def _why_not(names: Sequence[str], said: Sequence[str | None], wanted: Sequence[
     if wrong := [name for name, what in pairs if what and what not in wanted]:
         return f"of which {quoted(wrong[0])} is that of {says(wrong[0])}"
     if twice := [name for name, what in pairs if what and said.count(what) > 1]:
-        return f"of which {' and '.join(map(quoted, twice))} say the same"
+        return f"of which {' and '.join(map(quoted, twice))} mean the same"
     unknown = [name for name, what in pairs if what is None]
     if len(unknown) > 1 and any(what not in (None, usual) for what, usual in zip(said, wanted, strict=True)):
         return f"of which {' and '.join(map(quoted, unknown))} may each be that of any of these"
@@ -182,6 +182,6 @@ def refusal(where: str, names: Sequence[str], wanted: Sequence[str], why: str) -
     example = " ".join({ID: "id", LABEL: "label", TIME: "time"}[what] for what in wanted)
     return FormatError(
         f"{where}: expected {'columns' if several else 'one column'} of {', '.join(wanted)}, found the names "
-        f"{', '.join(map(quoted, names))}, {why}; leave {'these columns' if several else 'this column'} alone, below "
+        f"{', '.join(map(quoted, names))}, {why}; keep only {'these columns' if several else 'this column'}, below "
         f"{example!r}{', in any order' * several}"
     )

@@ -100,14 +100,14 @@ def refuse_given(algorithm: Algorithm, kind: SourceKind, instances: int | None) 
         kind != by_itself or not (instances or getattr(algorithm, "num_walks", 1) == 1)
     ):
         flag = "--num-walks" if kind == by_itself else "--sources"
-        raise OptionError(f"{flag}: expected none where walks start at edges that are drawn; pass --instances")
+        raise OptionError(f"{flag}: expected none with --start edge, which draws the start edges; pass --instances")
     if by_itself not in (SourceKind.EVERY, SourceKind.CLUSTERS) or kind == by_itself:
         return
     if by_itself == SourceKind.CLUSTERS:
         what = "clusters of"
     else:
         what = f"its {'vertices' if isinstance(algorithm.rule, VertexLayer) else 'edges'} from"
-    raise OptionError(f"--sources: {algorithm.name()} draws {what} the whole graph; run without --sources")
+    raise OptionError(f"--sources: {algorithm.name()} draws {what} the whole graph; leave out --sources")
 
 
 def instances_of(wanted: int | None, each: int, flag: str, rounds: int) -> int:
@@ -117,8 +117,8 @@ def instances_of(wanted: int | None, each: int, flag: str, rounds: int) -> int:
     """
     if wanted is not None and rounds != 1 and wanted != each * rounds:
         raise OptionError(
-            f"--instances: expected {each * rounds:,}, which are {each:,} for each of {flag} {rounds:,}, found "
-            f"{wanted:,}; run without {flag}, or without --instances"
+            f"--instances: expected {each * rounds:,}, which is {each:,} for each of {flag} {rounds:,}, found "
+            f"{wanted:,}; leave out {flag} or --instances"
         )
     return wanted or each * rounds
 
@@ -158,8 +158,8 @@ def require_sets(listed: np.ndarray | None, count: int, size: int, instances: in
     """
     if size > count:
         raise OptionError(
-            f"--sources: expected at least {size:,} vertices, because an instance begins with so many different ones, "
-            f"found {count:,}; give more sources, or ask for fewer in an instance (--frontier-size)"
+            f"--sources: expected at least {size:,} vertices, because an instance starts at that many different "
+            f"vertices, found {count:,}; give more sources, or ask for fewer in an instance (--frontier-size)"
         )
     if listed is None or np.unique(listed).size == count:  # a part of them has each once
         return
@@ -287,8 +287,8 @@ class Sources:
             )
         if wanted is None and each * self.epochs > LARGEST:
             raise OptionError(
-                f"--epochs: expected at most {LARGEST // each:,}, because {LARGEST:,} mini-batches can be "
-                f"numbered and an epoch has {each:,}, found {self.epochs:,}"
+                f"--epochs: expected at most {LARGEST // each:,}, because an epoch has {each:,} mini-batches and "
+                f"at most {LARGEST:,} can be numbered, found {self.epochs:,}"
             )
         return instances_of(wanted, each, "--epochs", self.epochs)
 

@@ -52,8 +52,8 @@ class StartEdges:
             return None
         if algorithm.start_bias == "linear" and store.edges >= MOST_LINEAR:
             raise OptionError(
-                f"--start-bias linear: expected fewer than {MOST_LINEAR:,} edges, whose biases together 64 bits hold, "
-                f"found {store.edges:,} in {store.path}; use exponential-rank"
+                f"--start-bias linear: expected fewer than {MOST_LINEAR:,} edges, because the sum of their biases "
+                f"must fit in 64 bits, found {store.edges:,} in {store.path}; use exponential-rank"
             )
         return StartEdges(store, algorithm, indptr, seed)
 

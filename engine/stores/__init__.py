@@ -17,20 +17,20 @@ from csaw.partition.base.python_names import kept, reading
 def open_samples(path: str | Path, graph: str | Path | None = None, algo: Algo | None = None) -> Samples:
     """Open the finished sample store at ``path``.
 
-    A virtual one is drawn when it is read, from its graph store. Code that a store names is never run.
+    A virtual sample is drawn from its graph store when it is read. Code that a store names is never run.
 
     Args:
         path: the sample store.
-        graph: of a virtual sample, the path of its graph store; by default the place where it was.
-        algo: of a virtual sample that an algorithm draws that csaw does not ship, that algorithm, ``FILE.py:CLASS``.
+        graph: for a virtual sample, the path of its graph store; by default the path when it was sampled.
+        algo: for a virtual sample, its algorithm, ``FILE.py:CLASS``, if it does not come with csaw.
 
     Returns:
         Samples, open for reading.
 
     Raises:
-        OptionError: it is no path.
-        StoreError: the store is missing, unfinished, damaged, or of a later format; of a virtual one, its graph is
-            missing or another, or nobody has named its code, or the file is another than it was.
+        OptionError: ``path`` is not a path.
+        StoreError: the store is missing, unfinished, damaged, or of a later format; for a virtual sample also: its
+            graph is missing or a different one, or its code was not given or has changed.
     """
     path = kept(path)
     attributes = check.attributes_of(path)

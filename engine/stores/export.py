@@ -67,33 +67,33 @@ def export(
 ) -> Record:
     """Write a sample or a graph as a file of another format.
 
-    The file is written whole or not at all; vertices have their original ids where the format has ids. A sample as
-    Parquet is a folder of files, ``part-00000.parquet`` and so on in the order of instances, where the store has more
-    than 128 MiB: several threads write it. To an open stream, bytes go as they are made, and Parquet is one file.
+    The file is written completely or not at all; vertices have their original ids if the format has ids. If a sample as
+    Parquet exceeds 128 MiB, it is a folder of files, ``part-00000.parquet`` and so on in the order of instances, which
+    several threads write. An open stream gets bytes as they are made, and Parquet is one file.
 
     Args:
-        store: Path of a sample store or of a graph store, one that is open, which may be in memory, a file of edges, or
-            a dataset's name.
+        store: Path of a sample store or a graph store, an open one, which may be in memory, a file of edges, or the
+            name of a dataset.
         out: Path of the file to write, or an open binary stream, such as ``sys.stdout.buffer``, which stays open.
-        format: Of samples text, csv, npy, parquet, graphml, pyg or torch; of graphs text, csv, matrix-market, parquet,
-            metis, graphml, npz or ids. None: as the suffix of ``out`` says; of a stream, text.
-        graph: Of samples, the graph store or its path, for formats that say where edges are in it. None: where it was
-            sampled, if it is still there. A virtual sample is drawn from it.
-        instances: Of samples, write the instances from the first number to before the second alone, two numbers or
-            text such as ``"0:1000"``. None: all.
-        threads: Number of threads; no byte depends on it. None: one for each processor.
-        overwrite: Replace a file that is at ``out``, or a folder of Parquet files that csaw wrote.
-        update: Called with the number of instances, or of a graph's stored edges, written so far.
-        algo: Of virtual samples, ``FILE.py:CLASS`` where csaw does not ship their algorithm.
-        directed: Of a file of edges or a dataset, whether a row is an edge in one direction. None: as its header or the
-            dataset says, otherwise yes.
+        format: For samples text, csv, npy, parquet, graphml, pyg or torch; for graphs text, csv, matrix-market,
+            parquet, metis, graphml, npz or ids. None: from the suffix of ``out``; for a stream, text.
+        graph: For samples, the graph store or its path, for formats with the positions of edges. None: the path when it
+            was sampled, if it still exists. A virtual sample is drawn from it.
+        instances: For samples, write only the instances from the first number up to, but not including, the second: two
+            numbers, or text such as ``"0:1000"``. None: all.
+        threads: Number of threads; the output does not depend on it. None: one per processor.
+        overwrite: Replace a file at ``out``, or a folder of Parquet files that csaw wrote.
+        update: Called with the number of instances, or of stored edges of a graph, written so far.
+        algo: For virtual samples, ``FILE.py:CLASS`` if their algorithm does not come with csaw.
+        directed: Whether a row of a file or dataset is an edge in one direction only. None: from its header or the
+            dataset, otherwise True.
 
     Returns:
         A summary as plain data: ``out`` (``-`` for a stream), ``format``, ``bytes``, what was written, and
-        ``left_out``, the reason for each thing that the file lacks.
+        ``left_out``, the reason for each thing that the file cannot store.
 
     Raises:
-        OptionError: A format that is unknown or cannot hold the store, or bytes that would go to a terminal.
+        OptionError: A format that is unknown or cannot store the data, or binary output to a terminal.
         StoreError: A store that is missing or damaged, or an ``out`` that cannot be written.
         BrokenPipeError: A stream whose reader has closed it.
     """
@@ -102,11 +102,11 @@ def export(
     if not isinstance(store, Samples | GraphStore) and is_graph_argument(os.fspath(store)):
         store = open_graph(resolve(os.fspath(store), directed=directed))
     elif directed is not None:
-        raise OptionError("directed: expected with a file of edges or a dataset alone; leave it out")
+        raise OptionError("directed: only for a file of edges or a dataset; leave it out")
     if isinstance(store, GraphStore):
         for name, given in (("--graph", graph), ("--instances", instances), ("--algo", algo)):
             if given is not None:
-                raise OptionError(f"{name}: expected with a sample store alone, found with a graph store")
+                raise OptionError(f"{name}: only for a sample store, found a graph store")
         return export_graph(store, target, target.format(GRAPHS, format), crew, update)
     samples = (
         store

@@ -44,7 +44,7 @@ class Report:
         path: the sample or graph store.
         graph: its graph store.
         checks: the checks, in the order in which they were made.
-        alpha: the chance that a right sample fails a statistical check.
+        alpha: the probability that a correct sample fails a statistical check.
     """
 
     path: str
@@ -131,7 +131,7 @@ def judge(
         samples.trust()
         samples = _drawn_part(samples, checks)
         if coming is None:
-            raise StoreError(f"{samples_path} does not say which graph it is from; give --graph")
+            raise StoreError(f"{samples_path} does not contain the path of its graph; give it with --graph")
         with stage(GRAPH):
             store, held = coming.result()
         judged = partial(_contents, samples, store, held, redrawing, budget=budget, columns=columns, algo=algo)
@@ -171,7 +171,7 @@ def _graph_of(given: str | Path | GraphStore | None, sample: str | Path, said: s
         if given is not None:
             raise
         raise StoreError(
-            f"{sample} was drawn from a graph at another place: {error}, or name it with --graph"
+            f"{sample} was drawn from a graph at another path: {error}, or name it with --graph"
         ) from error
     return store, store.load(store.further_columns)
 

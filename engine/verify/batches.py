@@ -79,7 +79,7 @@ class SeedDraws:
 
     def judge(self, checks: Checks) -> None:
         """Add the checks of all seeds."""
-        checks.count("probabilities", self.wrong, "seeds with another chance than their norm gives them")
+        checks.count("probabilities", self.wrong, "seeds whose probability does not match their norm")
         if self.chance is None:
             checks.not_tested("seeds, law", UNKNOWN)
             return
@@ -105,7 +105,7 @@ class SeedDraws:
             self.pairs * variance,
             "seeds drawn again in the next mini-batch",
         )
-        checks.results("seeds, independence", pairs, "each mini-batch beside the next one", FEW)
+        checks.results("seeds, independence", pairs, "each mini-batch with the next one", FEW)
 
     def _by_ranges(self, n: int, each: np.ndarray, total: float) -> list[Result]:
         found: list[Result] = []
@@ -267,7 +267,7 @@ def _selections(
 
 
 SAID = {
-    "seeds": "seeds missing or other than asked for",
+    "seeds": "seeds that are missing or wrong",
     "edges": "edges that are not where e_id says, between the vertices of their nodes",
     "nodes": "nodes that are not numbered in the order of first meeting, or are there twice",
     "hops": "edges whose col is no node of the hop before, or out of order",
@@ -319,7 +319,7 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
 def _judge_seeds(checks: Checks, labels: Shown | None, draws: SeedDraws | None) -> None:
     """Add the checks of labels and of the chances of seeds, of samples that have some."""
     if labels is not None:
-        checks.count("labels", labels.judged(), "labels of seeds other than those that were given")
+        checks.count("labels", labels.judged(), "labels of seeds that differ from the given ones")
     if draws is not None:
         draws.judge(checks)
 

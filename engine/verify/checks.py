@@ -222,8 +222,8 @@ class Subject:
 
 
 class SingleChoices(NamedTuple):
-    """What a part of the sample that is kept tells of choices one by one: by classes of degree, which are the number of
-    situations, that of choices and the results; and of all of them together.
+    """Statistics of single choices from a part of the sample: by classes of degree, which are the number of situations,
+    that of choices and the results; and of all of them together.
     """
 
     by_class: tuple[int, int, list[Result]]
@@ -268,7 +268,7 @@ def statistics(
     for name, results in found:
         why = f"such choices are the law itself, of all {pooled.used:,}" if pooled.used and name in pooled.same else few
         checks.results(f"{what}, {name}", results, f"{pooled.used:,} choices{_worst(results)}", why)
-    checks.results(f"{what}, independence", pooled.independence, "each choice beside the next one", few)
+    checks.results(f"{what}, independence", pooled.independence, "each choice with the next one", few)
 
 
 def _by_degree(
@@ -318,9 +318,9 @@ def verify_without_law(samples: Samples, store: GraphStore, graph: Graph, checks
         copies = np.empty(src.size, np.int64)
         multiplicity(graph.indptr, graph.indices, src, dst, copies)
         missing, drawn = missing + int((copies == 0).sum()), drawn + copies.size
-    checks.count("vertices", strange, "entries that are no vertices of the graph")
+    checks.count("vertices", strange, "entries that are not vertices of the graph")
     if samples.has_walks and missing:
-        checks.not_tested("edges", f"{missing:,} of {drawn:,} steps along no edge, which the algorithm may take")
+        checks.not_tested("edges", f"{missing:,} of {drawn:,} steps that follow no edge, which the algorithm may take")
     else:
         checks.count("edges", missing, f"of {drawn:,} sampled edges that are not in the graph")
     try:

@@ -448,7 +448,7 @@ class UniqueEntries(Entries):
         checks.count(
             "top-up",
             self.unfinished,
-            "depths that ended with fewer vertices than asked for, although another edge was possible",
+            "depths with fewer vertices than requested, although another edge was possible",
         )
         if self.drawn:
             self.one_by_one(checks)

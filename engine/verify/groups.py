@@ -77,11 +77,11 @@ def _asked(subject: Subject, group: Group) -> np.ndarray:
 def count(checks: Checks, wrong: dict[str, int]) -> None:
     said = {
         "edges": "sampled edges that are not in the graph",
-        "sources": "sources missing or other than asked for",
+        "sources": "sources that are missing or wrong",
         "depths": "edges that start at a vertex not in the frontier of their depth",
         "visits": "edges to vertices visited before",
         "repeats": "edges selected more often than they exist",
-        "sizes": "frontier vertices or depths with another number of edges than asked for",
+        "sizes": "frontier vertices or depths with a wrong number of edges",
         "met": "vertices that cannot have been met, or whose selected edges are missing",
     }
     for name, count in wrong.items():

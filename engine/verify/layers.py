@@ -15,7 +15,7 @@ from csaw.engine.verify.statistics import BINS, even, evenly
 QUICKER = 50  # times as fast as biases evaluated in Python: entries by a closed form
 PLACES = 20240302  # seed, fixed: the verdict on a sample never changes
 STEP = 2.0**-149  # from one number of 32 bits to the next where they are smallest
-SIZES = "layers with another number of vertices than asked for"
+SIZES = "layers with a wrong number of vertices"
 EDGES = "layers whose edges are not all those between their vertices, with the weights that follow from the draws"
 
 
@@ -30,7 +30,7 @@ def verify_layers(subject: Subject, checks: Checks) -> None:
         if law is not None:
             law.add(group)
     checks.count("edges", wrong["edges"], "sampled edges that are not in the graph")
-    checks.count("sources", wrong["sources"], "sources missing or other than asked for")
+    checks.count("sources", wrong["sources"], "sources that are missing or wrong")
     checks.count("repeats", wrong["repeats"], "vertices drawn twice in a layer without replacement")
     if law is None:
         checks.not_tested(
@@ -41,9 +41,7 @@ def verify_layers(subject: Subject, checks: Checks) -> None:
         return
     checks.count("sizes", law.wrong["sizes"], SIZES)
     checks.count("layers", law.wrong["edges"], EDGES)
-    checks.count(
-        "probabilities", law.wrong["probabilities"], "vertices with another probability than their law gives them"
-    )
+    checks.count("probabilities", law.wrong["probabilities"], "vertices whose probability does not match their law")
     law.judge(checks)
 
 
@@ -209,4 +207,4 @@ class WholeGraph(Layered):
         )
         few = "too few vertices drawn"
         checks.results("neighbors", results, f"{picks.size:,} vertices drawn by the norms of their columns", few)
-        checks.results("neighbors, independence", independence(place), "each vertex beside the next one", few)
+        checks.results("neighbors, independence", independence(place), "each vertex with the next one", few)

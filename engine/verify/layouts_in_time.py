@@ -57,7 +57,7 @@ class SeedTimes:
                 "a digest of the times of all",
             )
         else:
-            checks.count("times", wrong, "times of sources other than those that were given")
+            checks.count("times", wrong, "times of sources that differ from the given ones")
 
 
 def verify_in_time(subject: Subject, checks: Checks) -> None:
@@ -78,7 +78,7 @@ def verify_in_time(subject: Subject, checks: Checks) -> None:
             shown.add(positions % listed, dense.ravel())
         strange += _of_group(subject, judged, arrays, numbers)
     strange += shown.judged() if listed else 0
-    checks.count("sources", strange, "sources or edges missing, other than asked for, without times or out of order")
+    checks.count("sources", strange, "sources or edges that are missing, wrong, without times or out of order")
     seeds.judge(checks)
     judged.judge(checks)
 

@@ -1,5 +1,5 @@
 """Checks of selections in time, whatever their layout: edges and their times, sizes, repeats, and the law of every
-choice. Rows are sorted anew, and each rule is written from its definition, edge by edge.
+choice. Rows are sorted again, and each rule is written from its definition, edge by edge.
 """
 
 from collections.abc import Iterator

@@ -275,7 +275,7 @@ def verify_hops(subject: Subject, checks: Checks) -> None:
         for s, strange in hops_of(subject, arrays, subject.samples.first + start):
             neighbors.wrong["sizes"] += strange
             neighbors.add(s)
-    checks.count("sources", sources, "sources missing or other than asked for")
+    checks.count("sources", sources, "sources that are missing or wrong")
     neighbors.judge(checks)
 
 

@@ -206,7 +206,7 @@ def add_sets(checks: Checks, results: SetResults, what: str = "neighbors") -> No
     few = f"too few sets of some of their pool's {'edges' if what == 'neighbors' else 'vertices'}, but not all"
     checks.situations(what, results.contexts, "sets")
     checks.results(f"{what}, pooled", results.pooled, "how often the likelier half of each pool is selected", few)
-    checks.results(f"{what}, independence", results.independence, "each set beside the next one", few)
+    checks.results(f"{what}, independence", results.independence, "each set with the next one", few)
 
 
 # Situations in which something was selected from a pool, with what was selected, and the tests of that.

@@ -38,7 +38,7 @@ def judge_numbers(checks: Checks, numbers: list[np.ndarray]) -> None:
     few = "too few vertices whose edges may be left out"
     results = even(places, BINS, MOVED.format("numbers of vertices", "[0, 1)")) if places.size else []
     checks.results("neighbors", results, f"the numbers of {places.size:,} vertices", few)
-    checks.results("neighbors, independence", independence(places), "each number beside the next one", few)
+    checks.results("neighbors, independence", independence(places), "each number with the next one", few)
 
 
 def _numbers(subject: Subject, group: Group, wrong: dict[str, int], draw: np.random.Generator) -> list[np.ndarray]:

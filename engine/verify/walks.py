@@ -258,7 +258,7 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
         counter = Counter.of(choices, laws, subject.degree, walks.every) if choices else None
     found, single = _looked_at(walks, counter, choices, laws)
     checks.count("lengths", found.counts["lengths"], "walks whose vertices do not match their length")
-    checks.count("sources", found.counts["sources"], "walks that start at another vertex than asked for")
+    checks.count("sources", found.counts["sources"], "walks that do not start at the requested vertex")
     limit = subject.samples.walk_length
     if limit is not None and may_end(walk):
         checks.add(
@@ -278,8 +278,8 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
     with stage(TRANSITIONS):
         verify_lengths(subject, laws, checks)
         steps, instances = found.counts["steps"], subject.samples.instances
-        _exceptions(checks, "edges", "steps along no edge", found.jumps, laws, steps)
-        _exceptions(checks, "ends", "walks that end where they could go on", found.ends, laws, instances)
+        _exceptions(checks, "edges", "steps that follow no edge", found.jumps, laws, steps)
+        _exceptions(checks, "ends", "walks that end where they could continue", found.ends, laws, instances)
         counted = counter.counted() if counter else None
         of = steps + found.counts["early"]
         statistics(checks, choices, laws, subject.degree, of=of, counted=counted, single=single)

@@ -20,7 +20,7 @@ from csaw.engine.verify.walks import STEPS_KEPT, WalkTables, one_in
 from csaw.partition.base.parallel import go_on
 from csaw.partition.base.stages import stage
 
-STANDINGS = ("before all edges of a row", "among the times of a row", "at the time of an edge", "behind all edges")
+STANDINGS = ("before all edges of a row", "among the times of a row", "at the time of an edge", "after all edges")
 TIES = ("rows without ties", "rows with ties")
 READ = ("prev", "source", "depth", "instance", "start_time")
 """What hooks of one's own may read, each a column of a situation."""
@@ -59,18 +59,18 @@ def verify_walks_in_time(subject: Subject, checks: Checks) -> None:
     if walks.start_law is not None:
         walks.start_law.judge(checks)
     elif walks.starts_by_rule:
-        checks.count("sources", walks.strayed, "walks that start at another vertex than asked for")
+        checks.count("sources", walks.strayed, "walks that do not start at the requested vertex")
     else:
-        checks.not_tested("sources", "no rule says where these walks start")
+        checks.not_tested("sources", "no rule determines where these walks start")
     led = type(walk).update is not Walk.update or type(walk).dead_end is not Walk.dead_end
     if led and faults[1]:
-        off = f"{faults[1]:,} of {steps:,} steps along no edge of their time"
+        off = f"{faults[1]:,} of {steps:,} steps that follow no edge of their time"
         checks.not_tested("edges", f"{off}, which update or dead_end may take")
     else:
-        checks.count("edges", faults[1], f"of {steps:,} steps along no edge of their time")
+        checks.count("edges", faults[1], f"of {steps:,} steps that follow no edge of their time")
     if walk.by_time:
         checks.count("order", faults[2], f"of {steps:,} steps at a time that may not follow")
-        checks.count("ends", faults[3], "walks that end where they could go on")
+        checks.count("ends", faults[3], "walks that end where they could continue")
     if led:
         checks.not_tested("transitions", f"{walk.name()} defines update or dead_end, which are not followed in time")
         return
@@ -82,7 +82,7 @@ def verify_walks_in_time(subject: Subject, checks: Checks) -> None:
 
 
 def of_timed_walks(subject: Subject) -> Callable[[Arrays], Iterator[float]]:
-    """What yields the chances of the steps of one walk."""
+    """Return the function that yields the chances of the steps of one walk."""
     assert isinstance(subject.algorithm, Walk)
     walks = _Pass(subject, subject.algorithm)
     laws = walks.laws()

@@ -1,4 +1,4 @@
-"""Files of a store: opened if they are regular ones, told from somebody's own, and kept by the disk."""
+"""Files of a store: opened only if they are regular files, told apart from users' files, and synced to disk."""
 
 import errno
 import os
@@ -45,7 +45,7 @@ def bytes_of(folder: Path) -> int:
 
 def way_out(error: OSError, again: str) -> str:
     """Say what to do about a file that cannot be read: ``again``, which makes it anew, only where that is needed."""
-    return "ask its owner for the right to" if isinstance(error, PermissionError) else again
+    return "ask its owner for permission" if isinstance(error, PermissionError) else again
 
 
 def open_regular(path: Path, *, size: int | None = None, most: int | None = None) -> int:
@@ -75,7 +75,7 @@ def require_regular(descriptor: int, path: Path) -> None:
 
 
 def read_regular(path: Path, *, most: int = LARGEST_JSON) -> bytes:
-    """The bytes of a regular file. Errors as of :func:`open_regular`."""
+    """The bytes of a regular file. Errors as for :func:`open_regular`."""
     with os.fdopen(open_regular(path, most=most), "rb") as file:
         return file.read(os.fstat(file.fileno()).st_size)
 
@@ -149,8 +149,8 @@ def require_own(store: Path, kind: str) -> None:
     if others:
         named = ", ".join(others[:SHOWN]) + (f" and {len(others) - SHOWN:,} more" * (len(others) > SHOWN))
         raise StoreError(
-            f"{store} holds {named}, which csaw did not write, so csaw neither replaces nor removes it; "
-            "move that elsewhere, or choose another name"
+            f"{store} holds {named}, which csaw did not write and will not remove; move it elsewhere, or choose "
+            "another name"
         )
 
 

@@ -103,7 +103,7 @@ def _lock(descriptor: int, path: Path, *, shared: bool) -> None:
                 time.sleep(LOOK_SECONDS)
     owner = os.pread(descriptor, 512, 0).decode("ascii", "replace").strip()
     said = f": {owner}" if OWNER.fullmatch(owner) else ""
-    raise StoreError(f"{path}: another csaw is writing here{said}; wait until it ends")
+    raise StoreError(f"{path}: another csaw process is writing here{said}; wait until it ends")
 
 
 def _opened(file: Path) -> int:

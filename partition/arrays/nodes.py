@@ -93,16 +93,14 @@ def read_group(path: Path) -> Record:
         what = "is not a graph store: it has no zarr.json" if os.path.lexists(path) else "does not exist"
         raise StoreError(f"{path} {what}; make one with csaw partition") from error
     except PermissionError as error:
-        raise StoreError(
-            f"{path}/zarr.json cannot be read: {error.strerror}; ask its owner for the right to"
-        ) from error
+        raise StoreError(f"{path}/zarr.json cannot be read: {error.strerror}; ask its owner for permission") from error
     except (ValueError, OSError, RecursionError) as error:
         raise StoreError(
             f"{path}/zarr.json cannot be read: {error}; make the store again with csaw partition"
         ) from error
     attributes = group.get("attributes") if isinstance(group, dict) else None
     if not isinstance(attributes, dict):
-        raise StoreError(f"{path} is no store of csaw: its zarr.json has no attributes; make one with csaw partition")
+        raise StoreError(f"{path} is not a csaw store: its zarr.json has no attributes; make one with csaw partition")
     if (group.get("node_type"), group.get("zarr_format")) != ("group", 3):
         raise StoreError(
             f"{path}/zarr.json does not describe a Zarr v3 group; make the store again with csaw partition"

@@ -7,7 +7,7 @@ from typing import TypeVar
 from csaw.partition.errors import StoreError
 
 Opened = TypeVar("Opened")
-PLACE = "what is pickled of a store is its path, which must be there where it is opened again"
+PLACE = "a pickled store is only its path, which must exist where it is unpickled"
 
 
 def opened_again(path: str, wanted: str, opens: Callable[[Path], Opened], identity: Callable[[Opened], str]) -> Opened:
@@ -19,5 +19,5 @@ def opened_again(path: str, wanted: str, opens: Callable[[Path], Opened], identi
     except StoreError as error:
         raise StoreError(f"{error}; {PLACE}") from error
     if identity(found) != wanted:
-        raise StoreError(f"{path} has been replaced since it was pickled; open it anew in the process that pickles it")
+        raise StoreError(f"{path} has been replaced since it was pickled; open it again in the process that pickles it")
     return found

@@ -32,7 +32,7 @@ SAID = {
     SAMPLES: "a sample store",
     PARTS: "a folder of Parquet files",
     FILE: "a regular file",
-    FOLDER: "a folder that is no store of csaw",
+    FOLDER: "a folder that is not a csaw store",
     DEVICE: "a pipe or a device",
 }
 AT_WORKING_FOLDER, RENAME_EXCHANGE = -100, 2  # of Linux's renameat2
@@ -73,11 +73,10 @@ def check_name(path: Path) -> None:
     store.
     """
     if path.name in ("", ".."):
-        raise OptionError(f"expected a name for what is to be written, found {str(path)!r}; give one, such as out.zarr")
+        raise OptionError(f"expected the name of an output, found {str(path)!r}; give one, such as out.zarr")
     if str(path) == "-":
         raise OptionError(
-            "- is standard output, to which csaw export alone can write; give a name for what is to be written, such "
-            "as out.zarr"
+            "- is standard output, to which only csaw export can write; give the name of an output, such as out.zarr"
         )
     folder = Path(os.path.realpath(path.parent))
     for place in (folder, *folder.parents):
@@ -291,7 +290,7 @@ def _make_way(draft: Path) -> None:
     elif stat.S_ISREG(mode):
         draft.unlink()
     else:
-        raise FileExistsError(errno.EEXIST, f"{draft.name} beside it is no draft of csaw's; remove that", str(draft))
+        raise FileExistsError(errno.EEXIST, f"{draft.name} next to it is not a draft of csaw; remove it", str(draft))
 
 
 def draft_of(path: Path) -> Path:

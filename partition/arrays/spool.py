@@ -127,7 +127,7 @@ class Spool:
             yield self.pieces.popleft()
 
     def let_go(self, size: int) -> None:
-        """So many bytes of what was kept are no longer there."""
+        """Note that this many kept bytes are gone."""
         self.kept_bytes -= size
         self.budget.left += size
 
@@ -215,4 +215,4 @@ class _full_disk_named:
 
 
 def shorter() -> StoreError:
-    return StoreError("a temporary file has become shorter; run it again")
+    return StoreError("a temporary file has become shorter; run the command again")

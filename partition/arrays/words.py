@@ -43,9 +43,8 @@ class Words:
         ends = self.offsets
         if ends.size == 0 or ends[0] != 0 or ends[-1] != self.text.size or (ends[1:] < ends[:-1]).any():
             raise StoreError(
-                f"{path}: expected the offsets of string ids to rise from 0 to {self.text.size:,}, the "
-                "bytes of their text; "
-                "its bytes have changed, make it again"
+                f"{path}: expected offsets of string ids that increase from 0 to {self.text.size:,}, the bytes of "
+                "their text; its bytes have changed; make the store again"
             )
         return self
 
@@ -103,7 +102,7 @@ class Words:
 def _encoded(word: object) -> bytes:
     key = _key(word)
     if key is None:
-        raise OptionError(f"vertex id {quoted(word)}: expected text that UTF-8 holds, found half of a surrogate pair")
+        raise OptionError(f"vertex id {quoted(word)}: expected valid UTF-8 text, found half of a surrogate pair")
     return key
 
 

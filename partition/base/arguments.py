@@ -188,8 +188,8 @@ def progress(*arguments: str) -> Reader[bool | Callable[..., object]]:
 
 
 def simple(name: str, value: object) -> object:
-    """What is looked at later, such as a word or a number: anything that can be compared with a text, as an array
-    cannot.
+    """Pass a value that is checked later, such as a word or a number: anything that can be compared with a text, as an
+    array cannot.
     """
     if isinstance(value, BYTES) or not isinstance(value == "", bool):
         raise refused(name, "a text or a number", value)

@@ -1,5 +1,5 @@
-"""The cache folder, and the parts of it that hold code: what lies there runs, so it must be this user's, and nobody
-else may write it.
+"""The cache folder and its parts with code: csaw runs what is there, so it must belong to this user, and no one else
+may write to it.
 
 A folder of one's own that others may write is tightened. A file of one's own that others may write is made anew. What
 belongs to others is refused, and so is a folder that others could put another one in the place of. Root counts as this
@@ -76,7 +76,7 @@ def _home(variable: str) -> Path:
         return Path.home()
     except RuntimeError as error:
         raise StoreError(
-            f"there is no home folder for what csaw keeps (HOME is not set); set {variable} to a folder of your own"
+            f"csaw has no folder for its cache, because HOME is not set; set {variable} to a folder of yours"
         ) from error
 
 
@@ -86,8 +86,7 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(
-            f"{folder}, where csaw keeps what it can make again, cannot be made ({error.strerror}); "
-            f"set {VARIABLE} to a folder of your own"
+            f"{folder}, the cache of csaw, cannot be created ({error.strerror}); set {VARIABLE} to a folder of yours"
         ) from error
 
 
@@ -100,8 +99,7 @@ def written_here(path: Path) -> Iterator[None]:
         if error.errno not in NOT_ALLOWED or isinstance(error, StoreError):
             raise
         raise StoreError(
-            f"{path}, where csaw keeps what it can make again, cannot be written ({error.strerror}); "
-            f"set {VARIABLE} to a folder of your own"
+            f"{path}, the cache of csaw, cannot be written ({error.strerror}); set {VARIABLE} to a folder of yours"
         ) from error
 
 
@@ -248,5 +246,5 @@ def _owner(found: os.stat_result) -> str:
 
 def _refused(path: Path, why: str, variable: str) -> StoreError:
     return StoreError(
-        f"{path}, whose files csaw runs, {why}; set {variable} to a folder of your own that nobody else can write"
+        f"{path}, whose files csaw runs, {why}; set {variable} to a folder of yours that no other user can write to"
     )

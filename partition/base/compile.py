@@ -59,7 +59,7 @@ def _of_function(function: FunctionType, called: list[FunctionType]) -> Iterator
 
 
 def _of_code(code: CodeType) -> Iterator[str]:
-    """What a code object does: its instructions, names and constants, and those of functions within it."""
+    """The content of a code object: its instructions, names and constants, and those of functions within it."""
     yield repr((code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars))
     yield repr((code.co_argcount, code.co_kwonlyargcount, code.co_flags))
     for constant in code.co_consts:

@@ -1,4 +1,4 @@
-"""What kernels share: arrays of one dimension, hashes of numbers, and eight bytes as one number."""
+"""Helpers that kernels share: arrays of one dimension, hashes of numbers, and eight bytes as one number."""
 
 import sys
 from collections.abc import Callable

@@ -13,4 +13,4 @@ def refuse_settings() -> None:
         raise OptionError(f"{DISABLED}: expected 0, because csaw compiles its kernels; unset it")
     threads = os.environ.get(THREADS)
     if threads is not None and not (threads.isdecimal() and int(threads) > 0):
-        raise OptionError(f"{THREADS}: expected a number of threads from 1 on, found {threads[:40]!r}; unset it")
+        raise OptionError(f"{THREADS}: expected a number of threads of at least 1, found {threads[:40]!r}; unset it")

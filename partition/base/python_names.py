@@ -85,7 +85,7 @@ def reading(readers: Mapping[str, Reader[object]]) -> Callable[[Callable[P, R]],
 def in_python(
     readers: Mapping[str, Reader[object]] = MappingProxyType({}), **renamed: str
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a function that Python calls: ``readers`` as of :func:`reading`, and errors name options as keywords,
+    """Decorate a function that Python calls: ``readers`` as for :func:`reading`, and errors name options as keywords,
     ``walk_length`` for --walk-length.
 
     ``renamed``: the names that this function has for options, where they differ: ``seeds_per_batch="batch_size"``.

@@ -1,4 +1,4 @@
-"""Arrays that are handed out as views of what is held, which nobody may write."""
+"""Arrays that are returned as read-only views."""
 
 import numpy as np
 

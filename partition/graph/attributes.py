@@ -130,12 +130,15 @@ def checked(path: Path, attributes: Record) -> Attributes:
     have changed since they were written.
     """
     if attributes.get("csaw_kind") != KIND:
-        raise StoreError(f"{path} is a Zarr group but not a graph store of csaw; make one with csaw partition")
+        raise StoreError(f"{path} is a Zarr group, but not a csaw graph store; make one with csaw partition")
     version = attributes.get("format_version")
     if type(version) is not int or version < 1:
         raise _wrong(path, "format_version", "a number from 1", version)
     if version > FORMAT_VERSION:
-        raise StoreError(f"{path} has format version {version}, this csaw reads up to {FORMAT_VERSION}; upgrade csaw")
+        raise StoreError(
+            f"{path} has format version {version}, but this csaw reads only versions up to "
+            f"{FORMAT_VERSION}; upgrade csaw"
+        )
     if version > 1 or "checksums" in attributes or "digest" in attributes:
         _check_digest(path, attributes)
     return _with_sense(path, attributes)
@@ -249,7 +252,7 @@ def _check_agreement(path: Path, attributes: Attributes) -> None:
     if version != wanted:
         raise _wrong(path, "format_version", f"{wanted}, that of a store with these attributes", version)
     if ORDERED in attributes and TIME_ORDER not in columns_of(attributes):
-        raise _wrong(path, ORDERED, "true, beside an edge column time of int64", attributes[ORDERED])
+        raise _wrong(path, ORDERED, "true, with an edge column time of int64", attributes[ORDERED])
     said: Mapping[str, object] = attributes.get("checksums", {})
     for name, expected in BLOCK.items():
         if said.get(name, expected) != expected:

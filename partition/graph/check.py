@@ -157,7 +157,9 @@ class StoreCheck:
         if store.time is not None:
             edges = f"{self.wrong_times:,} of {store.edges:,} places by time are not those of the times"
             yield Finding("time order", self.wrong_times == 0, edges)
-        yield Finding("bytes", self.wrong_bytes == 0, f"{self.wrong_bytes:,} partitions of another size than they say")
+        yield Finding(
+            "bytes", self.wrong_bytes == 0, f"{self.wrong_bytes:,} partitions whose size differs from the stated one"
+        )
         if store.clusters is not None:
             yield Finding("clusters", self._are_clusters(), f"{store.clusters.count:,} by {store.clusters.method}")
 

@@ -95,7 +95,7 @@ def given_clusters(clusters: np.ndarray, vertices: int) -> tuple[np.ndarray, Mad
         or (found.size and not 0 <= found.min() <= found.max() < MOST)
     ):
         raise OptionError(
-            f"clusters: expected {vertices:,} integers from 0 on, one for each vertex, found {found.dtype} "
+            f"clusters: expected {vertices:,} integers of at least 0, one for each vertex, found {found.dtype} "
             f"{found.shape}"
         )
     return found.astype(np.int32), {"count": int(found.max(initial=-1)) + 1, "method": "given", "seed": 0}

@@ -81,12 +81,13 @@ class EdgeColumn:
         """A column of the user's. OptionError for a name that hooks cannot read, and for a dtype not in DTYPES."""
         if not isinstance(name, str) or not NAME.fullmatch(name) or iskeyword(name):
             raise OptionError(
-                f"edge column {quoted(name)}: expected a name of letters, digits and _, at most 64, that begins with a "
-                "letter, so that hooks can read it as e.NAME"
+                f"edge column {quoted(name)}: expected a name of at most 64 letters, digits and _ that begins "
+                "with a letter, so that hooks can read it as e.NAME"
             )
         if name.lower() in RESERVED:
             raise OptionError(
-                f"edge column {name}: hooks have this name already; choose another than {', '.join(sorted(RESERVED))}"
+                f"edge column {name}: this name is reserved for hooks; choose one other than "
+                f"{', '.join(sorted(RESERVED))}"
             )
         try:
             held = np.dtype(dtype)
@@ -239,5 +240,5 @@ def _numbers_of(what: str, held: np.ndarray) -> np.ndarray:
         raise OptionError(f"{what}: expected a number for each edge, found {quoted(other)} ({type(other).__name__})")
     found = np.array(values) if values else np.empty(0, np.int64)
     if found.dtype.kind == "O":
-        raise OptionError(f"{what}: expected numbers of 64 bits, found larger ones")
+        raise OptionError(f"{what}: expected numbers that fit in 64 bits, found larger ones")
     return found

@@ -15,28 +15,28 @@ STORE = arguments.instance(GraphStore, "an open graph store, as csaw.open_graph 
 
 @reading({"store": STORE, "e_id": arguments.maybe(arguments.ids)})
 def read_edge_ids(store: GraphStore, e_id: np.ndarray | None = None) -> np.ndarray:
-    """Read the rows of the input that stored edges come from, as a table of attributes of edges has them.
+    """Return the rows of the input from which stored edges come, to look up attributes of edges in a table.
 
     Edges of the input are numbered from 0, in the order of its files and lines; comments, blank lines and rows that
-    were skipped as malformed do not count. Both directions of an undirected edge have the same number, and an edge that
-    stands for repeated ones has that of the first.
+    were skipped as malformed do not count. Both directions of an undirected edge have the same number; an edge that
+    replaces repeated ones has that of the first.
 
     Args:
-        store: one that ``csaw partition --edge-ids`` has made.
-        e_id: positions of edges in the rows of the store, as mini-batches have them, integers of any shape, for whose
-            partitions memory is taken one at a time; None, all edges in order.
+        store: a graph store made by ``csaw partition --edge-ids``.
+        e_id: positions of edges in the rows of the store, such as those in mini-batches, integers of any shape; None,
+            all edges in order. One partition at a time is in memory.
 
     Returns:
         int64, in the shape of ``e_id``, or [E].
 
     Raises:
-        OptionError: it is no open store, or positions are no integers.
-        StoreError: the store does not keep the numbers, lacks these positions, or has a file that has changed.
+        OptionError: ``store`` is not an open store, or positions are not integers.
+        StoreError: the store does not have these numbers or positions, or a file has changed.
     """
     store = store.stored
     if EDGE_IDS not in store.attributes:
         raise StoreError(
-            f"{store.path} does not keep the rows that its edges come from; make it with csaw partition --edge-ids"
+            f"{store.path} does not store which rows its edges come from; make it with csaw partition --edge-ids"
         )
     if e_id is None:
         every = np.empty(store.edges, np.int64)

@@ -1,6 +1,4 @@
-"""Arrays that a program gives, as NumPy arrays that say the same; what would lose a part on the way is refused in
-words.
-"""
+"""Arrays that a program passes, as equal NumPy arrays; a conversion that would lose something is an error."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -47,12 +45,12 @@ def foreign(what: str) -> Iterator[None]:
     except CsawError:
         raise
     except MemoryError as error:
-        raise BudgetError(f"{what}: it takes more memory than there is; expected a graph that fits: {error}") from error
+        raise BudgetError(f"{what}: it takes more memory than is free; expected a graph that fits: {error}") from error
     except Exception as error:
         said = f"{type(error).__name__}: {error}".splitlines()[0]
         raise OptionError(
-            f"{what}: expected an object as its library makes it, found one that cannot be read "
-            f"({said[:200]}); make it anew"
+            f"{what}: expected an object as created by its library, found one that cannot be read ({said[:200]}); "
+            "create it again"
         ) from error
 
 
@@ -127,9 +125,8 @@ def weights_of(what: str, given: object, edges: int) -> np.ndarray:
     wrong = np.flatnonzero(~are_weights(held))
     if wrong.size:
         raise StoreError(
-            f"{what}: expected finite numbers from 0 on, found {wrong.size:,} others, the first of them "
-            f"{held[wrong[0]]} at position {wrong[0]:,}; "
-            "float32 holds positive ones from 1e-45 to 3.4e38"
+            f"{what}: expected finite numbers of at least 0, found {wrong.size:,} others, the first of them "
+            f"{held[wrong[0]]} at position {wrong[0]:,}; float32 holds positive ones from 1e-45 to 3.4e38"
         )
     found = np.ascontiguousarray(held, np.float32)
     return np.abs(found) if np.signbit(found).any() else found  # of -0 the sign goes

@@ -40,7 +40,7 @@ def room(name: str, value: object) -> np.ndarray:
     if not isinstance(value, np.ndarray) or value.ndim != 1 or not value.flags.c_contiguous:
         raise refused(name, "a contiguous array of NumPy of one dimension, which is filled", value)
     if not value.flags.writeable:
-        raise OptionError(f"{name}: expected an array that can be written, found one that cannot; give a copy of it")
+        raise OptionError(f"{name}: expected a writable array, found a read-only one; pass a copy of it")
     return value
 
 
@@ -61,7 +61,7 @@ def require_part(store: Held, number: int, indices: np.ndarray, weights: np.ndar
         last = len(store.partitions) - 1
         raise OptionError(f"number: expected a partition of {store.path}, from 0 to {last}, found {number}")
     if weights is not None and not store.weighted:
-        raise OptionError(f"weights_out: expected None, for {store.path} has no weights, found {quoted(weights)}")
+        raise OptionError(f"weights_out: expected None, because {store.path} has no weights, found {quoted(weights)}")
     edges = store.partitions[number].edges
     held = {"indices_out": (indices, store.id_dtype), "weights_out": (weights, np.dtype(np.float32))}
     for name, (array, dtype) in held.items():

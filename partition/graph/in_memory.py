@@ -88,7 +88,7 @@ def checked_rows(
     """
     indptr, indices = integers_of("indptr", indptr), integers_of("indices", indices)
     if indptr.size == 0 or indptr[0] != 0 or indptr[-1] != indices.size or (indptr[1:] < indptr[:-1]).any():
-        raise StoreError(f"indptr: expected offsets that rise from 0 to {indices.size}, the number of indices")
+        raise StoreError(f"indptr: expected offsets that increase from 0 to {indices.size}, the number of indices")
     if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < indptr.size - 1:
         raise StoreError(f"expected indices from 0 to {indptr.size - 2}, found {indices.min()} to {indices.max()}")
     if weights is not None:
@@ -122,8 +122,8 @@ def require_both(rows: GivenRows) -> None:
     if held and (found := one_sided(rows.indptr, rows.indices, numbers_of(held, rows.indices.size))) is not None:
         u, v = found
         raise StoreError(
-            f"directed=False: expected the same weights and edge columns in both rows of an edge, found others for "
-            f"{u} -> {v} than for {v} -> {u}; give both the same, or pass directed=True"
+            "directed=False: expected the same weights and edge columns in both rows of an edge, found different "
+            f"ones for {u} -> {v} than for {v} -> {u}; give both the same, or pass directed=True"
         )
 
 
@@ -137,14 +137,14 @@ def require_distinct(ids: ArrayLike | Words, vertices: int) -> None:
         if falls.size:
             before, found = given[falls[0] : falls[0] + 2].tolist()
             raise StoreError(
-                f"vertex_ids: expected numbers that rise, found {found} behind {before}; sort the vertices by their ids"
+                f"vertex_ids: expected increasing numbers, found {found} after {before}; sort the vertices by their ids"
             )
         return
     words = Counter(map(bytes, (given if isinstance(given, Words) else Words.of(given)).encoded()))
     twice = [word for word, times in words.items() if times > 1]
     if twice:
         said = quoted(twice[0].decode(errors="replace"))
-        raise StoreError(f"vertex_ids: expected a word of its own for each vertex, found {said} twice")
+        raise StoreError(f"vertex_ids: expected a different word for each vertex, found {said} twice")
 
 
 # A graph store whose edges are arrays in memory.

@@ -1,5 +1,5 @@
 """The ids that vertices have in the input, by dense id, and dense ids of those: words are found by a table, integers by
-a search among those of the graph, which rise unless its vertices were numbered anew.
+a search among those of the graph, which increase unless its vertices were renumbered.
 """
 
 from collections.abc import Iterable
@@ -79,7 +79,7 @@ class StoredIds:
             piece = out[: min(out.size, count - first)]
             read_array(array, piece, first=first, elements=count)
             if rising and ((piece[1:] <= piece[:-1]).any() or (piece[:1] <= last).any()):
-                raise StoreError(f"{array.path}: expected ids that rise, found others; {AGAIN}")
+                raise StoreError(f"{array.path}: expected increasing ids, found others; {AGAIN}")
             last = piece[-1:].copy()
         return out if mapped is None else mapped
 
@@ -95,25 +95,25 @@ class StoredIds:
         return self._ids
 
     def vertex_ids(self) -> np.ndarray | None:
-        """Original ids by dense id, int64, uint64, or ``str`` in an array of dtype object; None: they are the dense
-        ones. They ascend unless a partitioner numbered the vertices. Numbers are a view of those that the graph holds,
-        which cannot be written.
+        """Original ids by dense id, int64, uint64, or ``str`` in an array of dtype object; None if they are the dense
+        ids. They ascend unless a partitioner renumbered the vertices. Numbers are a read-only view of the graph's
+        array.
         """
         ids = self.stored_ids()
         return np.asarray(ids) if isinstance(ids, Words) else None if ids is None else frozen(ids)
 
     @reading({"dense": arguments.ids})
     def original_ids(self, dense: np.ndarray) -> np.ndarray:
-        """Return the ids of the input for dense ones, as samples have them.
+        """Return the ids of the input for dense ids, such as those in samples.
 
         Args:
-            dense: numbers of vertices of any shape; -1 stands for no vertex.
+            dense: vertex numbers of any shape; -1 means no vertex.
 
         Returns:
-            An array of the same shape: int64, uint64, or ``str`` of dtype object. No vertex is -1, and of words "".
+            An array of the same shape: int64, uint64, or ``str`` of dtype object. No vertex is -1, or "" for words.
 
         Raises:
-            OptionError: a number is none of a vertex, or there is no vertex and -1 is an id of the input.
+            OptionError: a number is not a vertex, or an entry is -1 and -1 is an id of the input.
         """
         ids, at = self.stored_ids(), np.asarray(dense, np.int64)
         none = at == -1
@@ -126,7 +126,10 @@ class StoredIds:
         out = np.full(at.shape, "", object)
         if isinstance(ids, np.ndarray):
             if ids.dtype.kind == "u" or ids.min(initial=0) < 0:
-                raise OptionError(f"vertex -1: ids of {self.path} leave no number for none; leave such entries out")
+                raise OptionError(
+                    f"vertex -1: the ids of {self.path} use every number, so none can mean no "
+                    "vertex; leave such entries out"
+                )
             out = np.full(at.shape, -1, ids.dtype)
         out[~none] = ids[at[~none]]
         return out
@@ -183,7 +186,7 @@ def places_of_integers(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Find the dense id of each of an array of integers, and whether the graph has it, which is bool.
 
-    ``ids`` and ``order`` as of :func:`places`.
+    ``ids`` and ``order`` as for :func:`places`.
     """
     if ids is None or not ids.size:
         return originals, (originals >= 0) & (originals < vertices)

@@ -1,4 +1,4 @@
-"""Writing one partition of a graph store, rows in order; any process can, into a folder of its own."""
+"""Writing one partition of a graph store, rows in order; any process can, into a separate folder."""
 
 from collections.abc import Callable, Iterable, Mapping
 from math import inf

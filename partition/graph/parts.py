@@ -1,4 +1,4 @@
-"""What a graph store is read as: a graph in memory, and a partition."""
+"""The objects that reading a graph store returns: a graph in memory, and a partition."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

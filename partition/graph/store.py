@@ -102,24 +102,24 @@ INDICES = "indices"  # the array of neighbors, beside those of the edge columns
 class GraphStore(StoredIds, ShownGraph):
     """An open graph store, as :func:`open_graph` returns it.
 
-    Arrays are read when they are asked for; StoreError where a file has changed.
+    Arrays are read on demand; a changed file is a StoreError.
 
     Attributes:
         vertices: number of vertices, V.
         edges: number of stored edges, E: an undirected edge is stored in both directions, a self loop once.
-        edge_columns: the numbers that each edge has, of which hooks read ``hook_columns``.
+        edge_columns: the columns of edges; hooks can read those in ``hook_columns``.
         directed: whether edges have one direction.
         weighted: whether edges have weights.
         multigraph: whether edges may repeat.
         max_degree: most edges of a vertex.
-        weight_range: the least weight above 0 and the largest; None where none is known or above 0.
+        weight_range: the smallest weight above 0 and the largest; None if none is known or above 0.
         id_dtype: uint32 or uint64, the type of dense ids, 0 .. V - 1.
         id_kind: type of the ids of the input.
         partitions: vertex ranges, each a Partition.
         partitioner: the method that chose them.
         fingerprint: digest of the graph.
-        report: counts of the reading that made the store.
-        clusters: what is known of its clusters, which :meth:`read_clusters` reads; None where it has none.
+        report: counts from reading the input.
+        clusters: description of its clusters, which :meth:`read_clusters` reads; None if it has none.
     """
 
     one_sided_weights = False  # whether those of an undirected edge may differ: never those of a store
@@ -165,7 +165,9 @@ class GraphStore(StoredIds, ShownGraph):
             OptionError: the graph is in memory.
         """
         if self.in_memory:
-            raise OptionError(f"{self.path}: a graph in memory is no Zarr group; csaw.partition(..., out) writes one")
+            raise OptionError(
+                f"{self.path}: a graph in memory is not a Zarr group; csaw.partition(..., out) writes one"
+            )
         return open_group(self.path)
 
     @property
@@ -180,7 +182,7 @@ class GraphStore(StoredIds, ShownGraph):
             int64 [V + 1].
 
         Raises:
-            StoreError: a file has changed, or the offsets do not rise to the number of edges.
+            StoreError: a file has changed, or the offsets do not increase to the number of edges.
         """
         out = np.zeros(self.vertices + 1, np.int64)
         for part in self.partitions:
@@ -207,7 +209,7 @@ class GraphStore(StoredIds, ShownGraph):
         offsets = np.empty(part.last_vertex - part.first_vertex + 1, np.int64) if out is None else out
         read_array(array, offsets)
         if not rise(offsets, part.edges, self.max_degree):
-            wanted = f"offsets that rise from 0 to {part.edges:,} by {self.max_degree:,} at most"
+            wanted = f"offsets that increase from 0 to {part.edges:,} by at most {self.max_degree:,}"
             raise StoreError(f"{array.path}: expected {wanted}, found others; {AGAIN}")
         return offsets
 
@@ -217,11 +219,11 @@ class GraphStore(StoredIds, ShownGraph):
 
         Args:
             number: of the partition.
-            indices_out: room for the neighbors, dense ids [edges of the partition].
-            weights_out: room for the weights, float32 [edges of the partition]; None, they are not read.
+            indices_out: array for the neighbors, dense ids [edges of the partition].
+            weights_out: array for the weights, float32 [edges of the partition]; None, they are not read.
 
         Raises:
-            OptionError: there is no such partition, or an array is of another size or type.
+            OptionError: there is no such partition, or an array has the wrong size or type.
             StoreError: a file has changed.
         """
         given_room.require_part(self, number, indices_out, weights_out)
@@ -297,7 +299,7 @@ class GraphStore(StoredIds, ShownGraph):
             int32 [V].
 
         Raises:
-            StoreError: the store has no clusters, or others than its attributes say.
+            StoreError: the store has no clusters, or they do not match its attributes.
         """
         clusters = stored_clusters(self.path, self.clusters)
         out = np.empty(self.vertices, np.int32)
@@ -354,10 +356,10 @@ class GraphStore(StoredIds, ShownGraph):
         """Load the whole graph into memory, with its weights.
 
         Args:
-            columns: further edge columns to load, of ``edge_columns``.
+            columns: further edge columns to load, from ``edge_columns``.
 
         Returns:
-            A Graph, which has the arrays ``indptr``, ``indices``, ``weights`` and ``columns``.
+            A Graph with the arrays ``indptr``, ``indices``, ``weights`` and ``columns``.
 
         Raises:
             OptionError: the graph has no such column.
@@ -398,14 +400,14 @@ def open_graph(path: str | Path, checksums: bool = True) -> GraphStore:
 
     Args:
         path: the graph store.
-        checksums: compare all data with their checksums when they are read; their ranges are checked in any case.
+        checksums: compare all data with their checksums when they are read; ranges are checked in any case.
 
     Returns:
-        The open store; its arrays are read when they are asked for.
+        The open store; its arrays are read on demand.
 
     Raises:
         OptionError: it is no path.
-        StoreError: it is missing, is something else, is damaged, or has a later format.
+        StoreError: the store is missing, is something else, is damaged, or has a later format.
     """
     path = kept(path)
     require_not_aside(path)

@@ -1,4 +1,4 @@
-"""The order of each row by time: a permutation beside the order by neighbor, 4 bytes an edge.
+"""The order of each row by time: a permutation in addition to the order by neighbor, 4 bytes an edge.
 
 Rows stay sorted by neighbor, by which edges are looked up and exported, and ``time_order[k]`` is the place in its row
 of the edge that comes k-th by time. Edges of one time keep their order in the row, so equal graphs have equal orders.

@@ -295,7 +295,7 @@ class Windowed(View):
 
     def opened(self, number: int, name: str) -> StoredArray:
         """Raise StoreError: no file has the edges of a window alone."""
-        raise StoreError(f"{self.path}: a window of time has no file {name} of its own; read it with read_edges")
+        raise StoreError(f"{self.path}: a time window has no file {name}; read it with read_edges")
 
     def read_ahead(self, number: int, names: Collection[str], first: int = 0, count: int | None = None) -> None:
         """Nothing is asked for: pieces are read in their order, which the system sees."""

@@ -1,5 +1,5 @@
-"""Writing a graph store: partitions are written in order into a folder beside the final name, which gets that name when
-it is complete.
+"""Writing a graph store: partitions are written in order into a temporary folder, which gets its final name when it is
+complete.
 """
 
 import itertools
@@ -316,25 +316,25 @@ def write_graph(
         path: of the store to write.
         indptr: offsets of the rows, integers [V + 1] from 0.
         indices: neighbors, dense ids [E]. Rows need not be sorted.
-        weights: of the edges, [E], stored as float32; None, the graph has no weights.
+        weights: weights of the edges, [E], stored as float32; None, the graph has no weights.
         directed: whether edges have one direction. An undirected graph has each edge in both rows.
-        vertex_ids: original ids [V], numbers that rise or different words; None, 0 .. V - 1.
+        vertex_ids: original ids [V], increasing numbers or different words; None, 0 .. V - 1.
         partitions: number of partitions.
-        partition_bytes: largest size of a partition in bytes, in place of ``partitions``.
-        balance: "edges" or "vertices", of which partitions have equal numbers.
+        partition_bytes: largest size of a partition in bytes, instead of ``partitions``.
+        balance: whether partitions have equal numbers of "edges" or "vertices".
         compression: "lz4", or None.
-        report: plain data that the store keeps of how it was made.
-        clusters: the cluster of each vertex, integers [V] from 0 on, for ``cluster-gcn``.
+        report: plain data to store about how the store was made.
+        clusters: the cluster of each vertex, integers [V] of at least 0, for ``cluster-gcn``.
         edge_columns: further numbers of each edge [E], by name or by ``NAME:DTYPE:UNITS``, which hooks read as
             ``e.NAME``.
-        overwrite: replace the store that is at ``path``.
+        overwrite: replace the store at ``path``.
 
     Returns:
         The open graph store.
 
     Raises:
-        StoreError: the arrays are no CSR, an undirected graph has an edge in one row only, or with other numbers in
-            the other, ids repeat, or ``path`` exists or cannot be written.
+        StoreError: the arrays are not CSR, an undirected graph has an edge in only one row or with different numbers in
+            both, ids repeat, or ``path`` exists or cannot be written.
         OptionError: an option is out of its range, or ``clusters`` are not one integer for each vertex.
     """
     rows = checked_rows(indptr, indices, weights, edge_columns)

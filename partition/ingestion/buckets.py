@@ -230,7 +230,8 @@ class Buckets:
             raise FormatError(f"{name}: some edges are repeated; pass --duplicates keep, first or sum to accept them")
         if POLICIES[duplicates] == SUM and not np.isfinite(weights).all():
             raise FormatError(
-                f"{name}: weights of a repeated edge add up beyond float32; scale them down, or pass --duplicates first"
+                f"{name}: the weights of a repeated edge add up to more than float32 can hold; scale them down, "
+                "or pass --duplicates first"
             )
 
 

@@ -146,7 +146,7 @@ def choose(where: str, names: Sequence[str] | None, count: int, wishes: Wishes) 
     for (flag, place), (other, same) in combinations(roles, 2):
         if place == same:
             raise FormatError(
-                f"{where}: column {place + 1} cannot have two roles; choose its role with {flag} and {other}"
+                f"{where}: column {place + 1} cannot have two roles; choose different columns with {flag} and {other}"
             )
     return Columns(source, target, weight, further)
 
@@ -181,8 +181,8 @@ def place_of(where: str, names: Sequence[str] | None, count: int, wish: str, fla
         return int(wish) - 1
     if is_number(wish) and exact != [int(wish) - 1]:
         raise OptionError(
-            f"{where}: {flag} {wish}: column {exact[0] + 1} has that name; expected a name or number that means one "
-            f"column: skip the header with --skip-lines and give numbers"
+            f"{where}: {flag} {wish}: column {exact[0] + 1} has that name; expected a name or number that "
+            "identifies one column; skip the header with --skip-lines and give numbers"
         )
     if len(found) == 1:
         return found[0]
@@ -190,7 +190,7 @@ def place_of(where: str, names: Sequence[str] | None, count: int, wish: str, fla
         raise OptionError(
             f"{where}: {flag}: {len(found)} columns are called {quoted(wish)}; expected one, give its number from 1"
         )
-    number = f"its number from 1 behind =, such as {wish}:int64=3" if flag == EDGE_COLUMN else "a number from 1"
+    number = f"its number from 1 after =, such as {wish}:int64=3" if flag == EDGE_COLUMN else "a number from 1"
     has = f"it has {', '.join(names)}"[:300] if names else f"there is no header; give {number}"
     raise OptionError(f"{where}: {flag}: no column {quoted(wish)}; {has}")
 
@@ -250,6 +250,6 @@ def _readings(where: str, names: Sequence[str] | None, count: int, pairs: Sequen
         return f"{where}: expected at least 2 columns, the ends of an edge, found {count}: {', '.join(shown)}"
     one, other = (f"{shown[a]!r} -> {shown[b]!r} (columns {a + 1} and {b + 1})" for a, b in pairs[:2])
     return (
-        f"{where}: {','.join(shown)[:200]!r} does not say which columns are the ends of an edge: {one}, or {other}? "
-        f"Choose with --source-column and --target-column, by name or by number from 1"
+        f"{where}: {','.join(shown)[:200]!r} does not show which columns are the ends of an edge: {one}, or "
+        f"{other}? Choose with --source-column and --target-column, by name or by number from 1"
     )

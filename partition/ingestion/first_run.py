@@ -1,5 +1,5 @@
-"""The first run: where no machine code is cached yet, processes beside this one compile what it needs later, while it
-compiles what it needs first.
+"""The first run: if no machine code is cached yet, other processes compile what this one needs later, while it compiles
+what it needs first.
 
 Numba compiles one function at a time in a process. Each share ends in the cache, from which this process loads it; what
 a share lacks, or does not come to, this process compiles itself, as ever.

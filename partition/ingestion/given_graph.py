@@ -40,12 +40,12 @@ def graph_in_memory(
 ) -> InMemory:
     """The graph of an object of another library, see objects.py; the vertices keep their original ids.
 
-    weights, source_column, target_column: as of :func:`edges_of`. directed: whether an edge has one direction; False
+    weights, source_column, target_column: as for :func:`edges_of`. directed: whether an edge has one direction; False
     stores each in both (default: as the object says, otherwise True).
     duplicates, self_loops, reverse: as of :class:`IngestOptions`; ``duplicates`` None keeps those of multigraphs, of
     igraph and of an edge_index unless ``directed`` is given, and the first of others.
     vertex_ids: original ids by number, [V], where vertices are numbers (default: None, the numbers).
-    edge_columns: further numbers of the edges, as of :func:`csaw.graph`; time: their times, as there.
+    edge_columns: further numbers of the edges, as for :func:`csaw.graph`; time: their times, as there.
 
     OptionError and FormatError for what is no graph; StoreError for weights that are negative or not finite.
     """
@@ -65,7 +65,7 @@ def graph_in_memory(
     kept = None if weights is None else weights_of(f"weights: {found.name}", weights, source.size)
     further = edge_columns_of(data, edge_columns or {})
     if times and any(str(name).partition(":")[0].lower() == TIME.name for name in further):
-        raise OptionError("time: the graph has an edge column time, too; expected one of both")
+        raise OptionError("time: the graph also has an edge column time; give only one of them")
     columns = given_columns({**further, **times}, source.size)
     source, target = (target, source) if reverse else (source, target)
     number = np.arange(source.size)  # that each edge has in the object
@@ -98,8 +98,8 @@ def _read_as(name: str, columns: list[str], undirected: bool, ids: np.ndarray | 
 
 def _too_many(where: str, vertices: int) -> BudgetError:
     return BudgetError(
-        f"{where}: rows of {vertices:,} vertices take at least {8 * vertices:,} bytes, and the memory does "
-        "not hold them; number the vertices that have edges"
+        f"{where}: rows of {vertices:,} vertices take at least {8 * vertices:,} bytes, more than the free "
+        "memory; number only the vertices that have edges"
     )
 
 
@@ -203,8 +203,8 @@ def _ids(where: str, given: ArrayLike) -> Ids:
 
 def _beyond(where: str) -> OptionError:
     return OptionError(
-        f"{where}: expected ids of 64 bits, from -2^63 to 2^63 - 1 or from 0 to 2^64 - 1, found others; "
-        "give them as strings"
+        f"{where}: expected 64-bit ids, from -2^63 to 2^63 - 1 or from 0 to 2^64 - 1, found others; give them "
+        "as strings"
     )
 
 
@@ -287,6 +287,7 @@ def _rows(
         raise FormatError(f"{where}: some edges are repeated; pass duplicates keep, first or sum to accept them")
     if weights is not None and duplicates == "sum" and fewer and not np.isfinite(held[:kept]).all():
         raise FormatError(
-            f"{where}: weights of a repeated edge add up beyond float32; scale them down, or pass duplicates first"
+            f"{where}: the weights of a repeated edge add up to more than float32 can hold; scale them down, or "
+            "pass duplicates first"
         )
     return indptr, indices[:kept], None if weights is None else held[:kept], number[:kept]

@@ -127,5 +127,8 @@ def _distinct(raw: Edges, dtype: np.dtype, crew: Crew) -> np.ndarray:
 def number(raw: Edges, bounds: tuple[int, int], big: bool, path: str, crew: Crew) -> Numbering:
     """The numbering of integer ids in [bounds[0], bounds[1]]; ``big`` when some are 2^63 or more."""
     if big and bounds[0] < 0:
-        raise FormatError(f"{path}: ids below zero and above 2^63 in one file; pass --ids string")
+        raise FormatError(
+            f"{path}: expected ids that fit in one 64-bit type, found some below 0 and some of 2^63 "
+            "or more; pass --ids string"
+        )
     return Numbering(raw, bounds[0], bounds[1], np.dtype(np.uint64 if big else np.int64), crew)

@@ -71,41 +71,42 @@ READERS = {
 
 @dataclass(frozen=True)
 class IngestOptions:
-    """How to read an edge list or a table, and how to lay out the store. The defaults suit the text files of SNAP.
+    """How to read an edge list or a table, and how to lay out the store. The defaults suit SNAP's text files.
 
-    OptionError or BudgetError names the first option that is out of its range. Columns are named by their header, or
+    OptionError or BudgetError names the first option that is out of range. Columns are named as in the header, or
     numbered from 1.
     """
 
     directed: bool | None = None
-    """Whether a row is an edge in one direction only. None: as the header says, otherwise yes."""
+    """Whether a row is an edge in one direction only. None: from the header, otherwise True."""
     reverse: bool = False
-    """Whether to store each edge at the vertex that it leads to, so that the neighbors of a vertex are those with an
-    edge to it.
+    """Whether to store each edge at the vertex that it leads to, so that the neighbors of a vertex are its
+    in-neighbors.
     """
     format: str = "auto"
-    """What text holds: rows of ``edges``, a ``matrix-market`` file, a ``metis`` graph, or ``adjacency`` lists, whose
-    lines have a vertex and its neighbors; ``auto``: what its first lines say, or an error where they do not say it.
+    """Format of text files: rows of ``edges``, a ``matrix-market`` file, a ``metis`` graph, or ``adjacency`` lists
+    (lines with a vertex and its neighbors); ``auto`` looks at the first lines, and raises an error if they are
+    ambiguous.
     """
     ids: str = "auto"
-    """Type of the vertex ids: ``int``, ``string``, or ``auto``: integers where the first rows have integers, otherwise
+    """Type of vertex ids: ``int``, ``string``, or ``auto``: integers if the first rows have integers, otherwise
     strings.
     """
     weight_column: str | int = "auto"
-    """Column of the weights; ``none`` reads none; ``auto``: the one that the header calls weight or, without a header,
-    the third of three.
+    """Column of the weights; ``none`` reads none; ``auto`` is the column called weight or, without a header, the third
+    of three.
     """
     duplicates: str | None = None
-    """The fate of repeated edges: ``keep`` all, keep the ``first``, add their weights (``sum``; where edges have none,
-    each counts 1, and the graph has weights), or raise an ``error``. None: ``keep`` where there is a ``time_column``,
-    because repeats at other times are other edges, otherwise ``first``.
+    """What to do with repeated edges: ``keep`` all, keep the ``first``, add their weights (``sum``; an edge without a
+    weight counts 1, and the graph gets weights), or raise an ``error``. None: ``keep`` with a ``time_column``, because
+    repeats at other times are different edges, otherwise ``first``.
     """
     self_loops: str = "keep"
     """Whether to ``keep`` or ``drop`` edges from a vertex to itself."""
     on_error: str = "stop"
-    """The fate of malformed rows: ``stop`` with an error, or ``skip`` and count them."""
+    """What to do with malformed rows: ``stop`` with an error, or ``skip`` and count them."""
     partitions: int | None = None
-    """Number of partitions. None: as many as ``partition_bytes`` asks for."""
+    """Number of partitions. None: from ``partition_bytes``."""
     partition_bytes: int | None = None
     """Largest size of a partition in bytes. None: an eighth of ``memory``, from 1 MiB to 256 MiB."""
     balance: str = "edges"
@@ -115,25 +116,25 @@ class IngestOptions:
     memory: int | None = None
     """Bytes that sorting may use, at least 16 MiB. None: a quarter of the machine's memory."""
     overwrite: bool = False
-    """Whether a graph store at the same place is replaced."""
+    """Whether to replace a graph store at the same path."""
     source_column: str | int | None = None
-    """Column of the sources: a name, or a number from 1. None: by the header, otherwise the first."""
+    """Column of the sources: a name, or a number from 1. None: from the header, otherwise the first."""
     target_column: str | int | None = None
-    """Column of the targets. None: by the header, otherwise the second."""
+    """Column of the targets. None: from the header, otherwise the second."""
     clusters: int | None = None
     """Number of clusters that the vertices are sorted into, for ``cluster-gcn``. None: no clusters."""
     method: str = "metis"
-    """How clusters are made: by ``metis``, by ``lp`` (label propagation), or ``random``."""
+    """How to make clusters: ``metis``, ``lp`` (label propagation), or ``random``."""
     cluster_seed: int = 0
-    """Seed of the clusters, where their method draws anything."""
+    """Seed of the clusters, if their method is random."""
     partitioner: str = "range"
-    """How vertices are put into partitions, see partitioners.py: by ``range`` of their ids; others number them anew,
-    and original ids stay as they are.
+    """How to assign vertices to partitions, see partitioners.py: by ``range`` of their ids; other methods renumber
+    them, but original ids stay the same.
     """
     partitioner_seed: int = 0
-    """Seed of the partitioner, where it draws anything."""
+    """Seed of the partitioner, if it is random."""
     edge_ids: bool = False
-    """Whether the store keeps the row of the input that each edge comes from, in 8 bytes an edge, for
+    """Whether to store which row of the input each edge comes from, in 8 bytes an edge, for
     ``csaw.partition.read_edge_ids``.
     """
     edge_columns: tuple[str, ...] = ()
@@ -175,7 +176,7 @@ class IngestOptions:
             ("--time-decimals", self.time_decimals),
         ):
             if is_said and self.time_column is None:
-                raise OptionError(f"{name}: expected --time-column beside it, found none")
+                raise OptionError(f"{name}: expected --time-column with it, found none")
         if self.memory is not None and self.memory < LEAST_MEMORY:
             raise BudgetError(f"--memory: expected at least 16MiB, found {self.memory:,} bytes")
 
@@ -205,7 +206,7 @@ class IngestOptions:
         if self.time_column is None:
             return columns
         if any(column.name.lower() == TIME.name for column in columns):
-            raise OptionError(f"{EDGE_COLUMN} time: pass one of {EDGE_COLUMN} time and {TIME_COLUMN}")
+            raise OptionError(f"{EDGE_COLUMN} time: pass only one of {EDGE_COLUMN} time and {TIME_COLUMN}")
         return (*columns, time)
 
 

@@ -122,7 +122,7 @@ Size = int | str
 
 
 class PartitionOptions(TypedDict, total=False):
-    """The options of ``csaw partition``, by the same names; :class:`IngestOptions` explains each.
+    """The options of ``csaw partition``, with the same names; :class:`IngestOptions` explains each.
 
     Sizes are bytes, or text such as ``4GiB``.
     """
@@ -204,7 +204,7 @@ def _of_files(inputs: Paths, options: Values) -> tuple[IngestOptions, list[str]]
         what = (
             f"is for graphs in memory{OF_FILES[unknown[0]]}"
             if unknown[0] in GRAPH
-            else f"is no option; expected {', '.join(PartitionOptions.__annotations__)}"
+            else f"is not an option; expected {', '.join(PartitionOptions.__annotations__)}"
         )
         raise OptionError(f"{unknown[0]}: it {what}")
     chosen = IngestOptions(**options)
@@ -251,10 +251,10 @@ def _opened(store: GraphStore, options: Values) -> InMemory:
     """A graph that ``csaw.graph`` has made in memory, with all that it was told of it."""
     if not isinstance(store, InMemory):
         raise OptionError(
-            f"inputs: expected files or a graph in memory, found the graph store {store.path}, which is on disk already"
+            f"inputs: expected files or a graph in memory, found {store.path}, which is already a graph store"
         )
     if told := sorted(options.keys() - set(STORE)):
-        raise OptionError(f"{told[0]}: expected none for a graph that csaw.graph has made; give it to csaw.graph")
+        raise OptionError(f"{told[0]}: expected none for a graph from csaw.graph; pass it to csaw.graph instead")
     IngestOptions(**options)  # OptionError for others
     return store
 

@@ -64,8 +64,8 @@ def _values(data: Foreign, library: str, name: str, argument: str) -> ArrayLike:
     found = ATTRIBUTES[library](data, name)
     if found is None or (isinstance(found, list) and any(value is None for value in found)):
         raise OptionError(
-            f"{library}: expected an attribute {quoted(name)} of every edge, found edges without; give it to all, or "
-            "leave them out"
+            f"{library}: expected an attribute {quoted(name)} of every edge, found edges without it; add it to "
+            "all edges, or leave them out"
         )
     return found
 
@@ -132,7 +132,7 @@ def _refuse_others(values: np.ndarray) -> None:
     each = values.ravel().tolist() if values.dtype.kind in "OUST" else ()
     if (text := next((one for one in each if isinstance(one, str | bytes)), None)) is not None:
         raise OptionError(
-            f"time: expected integers or dates, found text, such as {quoted(text)}; make dates of it: "
+            f"time: expected integers or dates, found text, such as {quoted(text)}; convert it to dates: "
             'numpy.array(times, "datetime64[s]"), or pandas.to_datetime(times)'
         )
     if values.dtype.kind != "f":
@@ -140,16 +140,15 @@ def _refuse_others(values: np.ndarray) -> None:
     wrong = np.flatnonzero((values != np.rint(values)) | np.isinf(values))
     if wrong.size:
         raise OptionError(
-            f"time: expected integers or dates, found {wrong.size:,} of {values.size:,} numbers that are neither, the "
-            f"first of them {values.ravel()[wrong[0]]} at position {wrong[0]:,}; leave out edges without a time, and "
-            "keep decimals as integers: numpy.rint(1000 * times)"
+            f"time: expected integers or dates, found {wrong.size:,} of {values.size:,} numbers that are neither, "
+            f"first {values.ravel()[wrong[0]]} at position {wrong[0]:,}; leave out edges without a time, and keep "
+            "decimals as integers: numpy.rint(1000 * times)"
         )
     wide = np.flatnonzero(np.spacing(np.abs(values)) > 1)
     if wide.size:
         raise OptionError(
-            f"time: expected integers or dates, found {values.dtype} that may each be of several integers, "
-            f"the first of them {values.ravel()[wide[0]]} at position {wide[0]:,}; give them as int64, as they were "
-            "before"
+            f"time: expected integers or dates, found {values.dtype} that may each stand for several integers, "
+            f"first {values.ravel()[wide[0]]} at position {wide[0]:,}; give them as int64, as they were before"
         )
 
 

@@ -101,7 +101,7 @@ def _check_compressed(matrix: "spmatrix") -> None:
     major, minor = (columns, rows) if matrix.format == "csc" else (rows, columns)
     if indptr.size != major + 1 or indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any() or indptr[-1] > indices.size:
         raise OptionError(
-            f"{WHAT}: indptr: expected {major + 1:,} offsets that rise from 0 to at most {indices.size:,}, "
+            f"{WHAT}: indptr: expected {major + 1:,} offsets that increase from 0 to at most {indices.size:,}, "
             "the number of indices"
         )
     _check_below("indices", indices[: indptr[-1]], minor)
@@ -129,7 +129,7 @@ def _check_dia(matrix: "spmatrix") -> None:
 
 def _check_lil(matrix: "spmatrix") -> None:
     if len(matrix.rows) != matrix.shape[0] or list(map(len, matrix.rows)) != list(map(len, matrix.data)):
-        raise OptionError(f"{WHAT}: expected a value for each place of each row, found other numbers of them")
+        raise OptionError(f"{WHAT}: expected one value for each position in each row, found a different number")
 
 
 def _check_below(name: str, places: np.ndarray, limit: int) -> None:
@@ -224,7 +224,7 @@ def edges_of_csr(indptr: ArrayLike, indices: ArrayLike, weights: ArrayLike | Non
     """
     offsets, neighbors = integers_of("indptr", indptr), integers_of("indices", indices)
     if not offsets.size or offsets[0] != 0 or offsets[-1] != neighbors.size or (offsets[1:] < offsets[:-1]).any():
-        raise OptionError(f"indptr: expected offsets that rise from 0 to {neighbors.size:,}, the number of indices")
+        raise OptionError(f"indptr: expected offsets that increase from 0 to {neighbors.size:,}, the number of indices")
     owners = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     return Edges("CSR arrays", owners, neighbors, weights, offsets.size - 1, duplicates="keep")
 
@@ -296,8 +296,8 @@ def _of_pyg(data: "Data", weights: str) -> Edges:
         return Edges("TemporalData", _numpy_of(data.src), _numpy_of(data.dst), None, int(data.num_nodes), True, "keep")
     if getattr(data, "edge_index", None) is None:
         raise OptionError(
-            f"{type(data).__name__}: expected a Data object with edge_index; of a HeteroData object give "
-            "the edge_index of one type of edges"
+            f"{type(data).__name__}: expected a Data object with edge_index; from a HeteroData object, pass the "
+            "edge_index of one edge type"
         )
     held = None if weights == NONE else getattr(data, "edge_weight" if weights == AUTO else weights, None)
     if held is None and weights not in (AUTO, NONE):

@@ -72,18 +72,18 @@ def ingest(
     """Make the store ``out`` from the edge list or table at ``path``.
 
     Args:
-        path: a file, a folder, whose files in order of their names make one graph, or a list of files.
+        path: a file, a list of files, or a folder, whose files make one graph in order of their names.
         out: path of the store to make.
         options: how to read the rows and how to lay out the store.
-        progress: called with the bytes that are read and their total.
+        progress: called with the number of bytes read and the total.
 
     Returns:
         The open graph store.
 
     Raises:
-        FormatError: a row is no edge; the message has file and line.
+        FormatError: a row is not an edge; the message has file and line.
         StoreError: ``out`` exists or cannot be written.
-        BudgetError: the memory of the options is too little.
+        BudgetError: the memory in ``options`` is too little.
     """
     files = files_of(path)
     check_out(out, options)
@@ -281,7 +281,7 @@ class Ingest:
 
 
 def _of_all(draft: GraphStore) -> Record:
-    """What the report says of all edges together: how many have their opposite, and when they are."""
+    """The facts about all edges together for the report: how many have their opposite, and their times."""
     return {"reciprocity": reciprocity(draft)} | ({} if draft.time is None else {"times": time_facts(draft)})
 
 

@@ -58,8 +58,8 @@ def full_disk_named(folder: Path) -> Iterator[None]:
         raise
     except OSError as error:
         raise StoreError(
-            f"{folder}: cannot write temporary files ({error.strerror or error}); make room there, and see "
-            "that all workers have the folder under this path"
+            f"{folder}: cannot write temporary files ({error.strerror or error}); make room there, and check "
+            "that all workers see the folder under this path"
         ) from error
 
 

@@ -47,15 +47,15 @@ class TimeColumn(EdgeColumn):
         """The column of these options. OptionError for decimals of what is an integer."""
         if time_format in WHOLE and decimals:
             raise OptionError(
-                f"--time-decimals: expected 0 beside --time-format {time_format}, whose times are integers, found "
-                f"{decimals}; of seconds with decimals: --time-format unix"
+                f"--time-decimals: expected 0 with --time-format {time_format}, whose times are integers, found "
+                f"{decimals}; for seconds with decimals, pass --time-format unix"
             )
         units = units_of(WHOLE.get(time_format, decimals), "iso" if time_format in WHOLE else time_format)
         return cls(TIME.name, TIME.dtype, units, decimals, time_format == "iso")
 
     @property
     def expected(self) -> str:
-        """What a cell must be, as errors say it."""
+        """The expected content of a cell, in the words of errors."""
         kept = f"at most {self.decimals} decimal{'s' * (self.decimals > 1)}" if self.decimals else "no decimals"
         if self.iso:
             return (

@@ -127,8 +127,8 @@ def scale_of(flag: str, value: object, units: str) -> object:
             return value
     if decimals_of(units) is None:
         raise OptionError(
-            f"{flag}: expected a number of the graph's units, found {quoted(value)}; lengths such as 12h are those "
-            "of graphs of dates"
+            f"{flag}: expected a number of the graph's units, found {quoted(value)}; lengths such as 12h are only "
+            "for graphs whose times are dates"
         )
     return float(length_of(flag, value, units))
 

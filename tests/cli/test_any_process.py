@@ -45,7 +45,7 @@ def test_a_command_without_standard_streams_does_its_work(tmp_path, streams):
 def test_an_export_to_a_closed_standard_output_is_refused(tmp_path):
     done = closed("export", "karate", "-", streams=(1,), folder=tmp_path)
     assert done.returncode == 2
-    assert done.stderr == "Error: OUT: - is standard output, which is closed; give a file\n"
+    assert done.stderr == "Error: OUT: standard output (-) is closed; give a file\n"
 
 
 @pytest.mark.parametrize("limit", [200_000, 260_000])
@@ -161,8 +161,16 @@ def test_a_cache_that_cannot_be_used_names_the_variable(tmp_path, monkeypatch, l
     ("name", "value", "said"),
     [
         ("NUMBA_DISABLE_JIT", "1", "NUMBA_DISABLE_JIT: expected 0, because csaw compiles its kernels; unset it"),
-        ("NUMBA_NUM_THREADS", "0", "NUMBA_NUM_THREADS: expected a number of threads from 1 on, found '0'; unset it"),
-        ("NUMBA_NUM_THREADS", "x", "NUMBA_NUM_THREADS: expected a number of threads from 1 on, found 'x'; unset it"),
+        (
+            "NUMBA_NUM_THREADS",
+            "0",
+            "NUMBA_NUM_THREADS: expected a number of threads of at least 1, found '0'; unset it",
+        ),
+        (
+            "NUMBA_NUM_THREADS",
+            "x",
+            "NUMBA_NUM_THREADS: expected a number of threads of at least 1, found 'x'; unset it",
+        ),
     ],
 )
 def test_settings_of_numba_that_no_kernel_can_be_compiled_with_are_named(tmp_path, name, value, said):
@@ -181,7 +189,7 @@ def test_a_current_folder_that_is_gone_is_said(tmp_path):
     assert done.returncode == 1
     assert (
         done.stderr
-        == "Error: the current folder has been removed; change to one that is there, and run the command again\n"
+        == "Error: the current folder has been removed; change to another folder and run the command again\n"
     )
 
 

@@ -108,11 +108,11 @@ def test_windows_of_time(stores, tmp_path):
     assert "csaw: step 1 of 2: measuring degree of timed.zarr, window 1 of 2" in found.stderr
     assert csaw(*given, "--format", "csv").stdout.startswith("from,to,edges,mean out-degree,")
     assert [one["edges"] for one in json.loads(csaw(*given, "--json").stdout)["windows"]] == [14, 5]
-    assert "are for one window" in csaw(*given, "--plot", "plots").stderr
-    assert "are for one window" in csaw(*given, "--save", "core", "core.npz").stderr
+    assert "work on one window" in csaw(*given, "--plot", "plots").stderr
+    assert "work on one window" in csaw(*given, "--save", "core", "core.npz").stderr
     for refused in ("--dry-run", "--cluster=local:2"):
         said = str(csaw(*given, refused).exception)
-        assert f"found {refused.partition('=')[0]} beside it; leave it out, or give one window with --between" in said
+        assert f"cannot be combined with {refused.partition('=')[0]}, because several windows" in said
 
 
 def test_the_commands_of_the_page_on_windows_run(stores, tmp_path):
@@ -198,7 +198,7 @@ def test_a_sample_is_proposed_where_it_can_read_the_saved_columns(tmp_path, monk
     done = CliRunner().invoke(cli, ["sample", "g.zarr", "w.zarr", *how, "--columns", "far.npz"])
     said = str(done.exception)
     assert (done.exit_code == 0) is reads
-    wanted = "put a number for vertices that have none, 3 in all, or leave the column out"
+    wanted = "fill in a number for vertices without one, 3 in all, or leave the column out"
     assert reads or said == f"--columns: sssp: expected finite numbers, found inf at entry 0; {wanted}"
 
 
@@ -260,9 +260,9 @@ def test_what_is_wrong_is_said_in_one_line(stores):
         (("g.zarr", "--estimate"), "expected samples to estimate from"),
         (("g.zarr", "missing.zarr"), "missing.zarr"),
         (("g.zarr", "walks.zarr", "--labels", "a,b"), "--labels: expected a name for each of 1 sample, found 2"),
-        (("g.zarr", "walks.zarr", "--json", "--format", "csv"), "give it without --format"),
+        (("g.zarr", "walks.zarr", "--json", "--format", "csv"), "leave out --format"),
         (("g.zarr", "walks.zarr", "--measures", "sssp"), "reads weights, which graphs of samples do not have"),
-        (("g.zarr", "walks.zarr", "--measures", "hops", "--estimate"), "expected a measure that gives each vertex"),
+        (("g.zarr", "walks.zarr", "--measures", "hops", "--estimate"), "need a measure with a number for each vertex"),
         (("g.zarr", "--memory", "1"), "raise --memory to"),
         (("g.zarr", "--device", "cpu", "--residency", "streamed"), "is for GPUs; on the CPU, use resident or disk"),
     ):
@@ -274,8 +274,8 @@ def test_what_is_wrong_is_said_in_one_line(stores):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        ((), "what was found of the graph is kept; the same command goes on from there"),
-        (("--refresh",), "what was found of the graph is kept; the same command without --refresh goes on from there"),
+        ((), "the results so far are kept; the same command continues from there"),
+        (("--refresh",), "the results so far are kept; the same command without --refresh continues from there"),
     ],
 )
 def test_an_interruption_says_how_to_go_on(stores, monkeypatch, more, said):

@@ -97,7 +97,7 @@ def test_help_and_version_import_nothing_heavy():
         (BudgetError("too big by 3 bytes"), 1, "Error: too big by 3 bytes"),  # a MemoryError too
         (click.UsageError("wrong"), 2, "Error: wrong"),
         (click.BadParameter("wrong"), 2, "Invalid value: wrong"),
-        (MemoryError(), 1, "out of memory; give csaw a budget"),
+        (MemoryError(), 1, "out of memory; set --memory"),
         (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "here"), 1, "here: No space left on device; make room"),
         (PermissionError(errno.EACCES, os.strerror(errno.EACCES), "there"), 1, "there: Permission denied"),
         (FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), "gone"), 1, "gone: No such file or directory"),

@@ -23,7 +23,7 @@ OF_DATA = (
     "long",
     "ask for fewer",
     "ask for smaller",
-    "a sample is at most",
+    "a sample has at most",
     "for samples in flight",
     "raise --memory",
 )
@@ -44,7 +44,7 @@ REFUSED = [
     (["--walk-length", DIGITS], "--walk-length: expected 0 to 2147483646"),
     (["--num-walks", "1000000000000"], "ask for fewer (--instances, --num-walks)"),
     (["--num-walks", DIGITS], "--num-walks: expected 1 to 2^63 - 1"),
-    (["--instances", "9223372036854775807"], "a sample is at most"),
+    (["--instances", "9223372036854775807"], "a sample has at most"),
     (["--instances", DIGITS], "--instances: expected 1 to"),
     (["--seed", DIGITS], "--seed: expected 0 to 2^64 - 1"),
     (["--threads", "1000000000"], "--threads: expected 1 to 4096, found 1000000000"),
@@ -68,12 +68,12 @@ REFUSED = [
     (["--edge-bias", "~(e.dst == 3)"], "--edge-bias: ~(e.dst == 3): ~ is for integers; write not e.dst == 3"),
     (["--edge-bias", "e.weight % 0"], "--edge-bias: e.weight % 0 divides by zero"),
     (["--edge-bias", "(x := 5)"], "--edge-bias: := cannot be used here"),
-    (["--edge-bias", "None"], "--edge-bias: expected numbers of 64 bits, found None"),
-    (["--edge-bias", "'a'"], "--edge-bias: expected numbers of 64 bits, found 'a'"),
+    (["--edge-bias", "None"], "--edge-bias: expected 64-bit numbers, found None"),
+    (["--edge-bias", "'a'"], "--edge-bias: expected 64-bit numbers, found 'a'"),
     (["--edge-bias", "e.weight < 3"], "found True or False; write 1.0 if ... else 0.0"),
     (["--edge-bias", "1e400"], "deepwalk.edge_bias is inf"),
-    (["--edge-bias", "10000000000000000000"], "--edge-bias: expected numbers of 64 bits"),
-    (["--edge-bias", "1+" * 2000 + "1"], "of at most 1000 characters"),
+    (["--edge-bias", "10000000000000000000"], "--edge-bias: expected 64-bit numbers"),
+    (["--edge-bias", "1+" * 2000 + "1"], "with at most 1000 characters"),
     (["--edge-bias", "-" * 990 + "1"], "--edge-bias: expected an expression"),
     (["--edge-bias", "1\x00"], "--edge-bias: expected an expression"),
     (["--edge-bias", "e.weight)\n    return (1"], "--edge-bias: expected an expression"),
@@ -140,7 +140,7 @@ def test_an_option_of_no_name_is_wrong_usage(csaw):
 def test_a_group_of_zarr_without_attributes_is_called_no_store(csaw, tmp_path):
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "zarr.json").write_text('{"zarr_format": 3, "node_type": "group"}')
-    said = "is no store of csaw: its zarr.json has no attributes; make one with csaw partition"
+    said = "is not a csaw store: its zarr.json has no attributes; make one with csaw partition"
     assert said in csaw("info", str(tmp_path / "foreign"))[1]
 
 
@@ -150,10 +150,13 @@ def test_a_group_of_zarr_without_attributes_is_called_no_store(csaw, tmp_path):
         (["--option", "walk_length=3", "--walk-length", "4"], "--option walk_length=3 and --walk-length 4 contradict"),
         (["--walk-length", "4", "--option", "walk-length=3"], "--option walk_length=3 and --walk-length 4 contradict"),
         (["--option", "walk_length=x", "--walk-length", "4"], "--option walk_length=x and --walk-length 4 contradict"),
-        (["--option", "walk-length=3", "--option", "walk_length=4"], "walk_length=3 and walk_length=4; give one of"),
+        (
+            ["--option", "walk-length=3", "--option", "walk_length=4"],
+            "walk_length=3 and walk_length=4; give only one of",
+        ),
         (
             ["--algo", "neighbor", "--option", "fanout=2,3", "--fanout", "3,2"],
-            "--option fanout=2,3 and --fanout 3,2 contradict each other; give one of them",
+            "--option fanout=2,3 and --fanout 3,2 contradict each other; give only one of them",
         ),
         (["--algo", "neighbor", "--option", "replace=no", "--replace"], "replace=no and --replace contradict"),
         (["--algo", "node2vec", "--option", "p=.25", "--p", "0.5"], "--option p=.25 and --p 0.5 contradict"),

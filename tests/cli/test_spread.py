@@ -30,11 +30,11 @@ def run(*arguments):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--cluster local:2 --shard 0/2", "give it without --shard"),
-        ("--cluster local:2 --virtual", "give it without --cluster"),
-        ("--shard 0/2 --virtual", "give it without --shard"),
+        ("--cluster local:2 --shard 0/2", "leave out --shard"),
+        ("--cluster local:2 --virtual", "leave out --cluster"),
+        ("--shard 0/2 --virtual", "leave out --shard"),
         ("--shard 0/2 --overwrite", "remove what other shards have drawn"),
-        ("--shard 0/2 --dry-run", "give it without --shard"),
+        ("--shard 0/2 --dry-run", "leave out --shard"),
     ],
 )
 def test_options_that_exclude_each_other_are_refused(options, said):

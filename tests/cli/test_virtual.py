@@ -38,15 +38,15 @@ def test_a_virtual_sample_is_described_exported_and_stored(karate, tmp_path):
     ("line", "said"),
     [
         (["sample", "k.zarr"], "Missing argument 'OUT'"),
-        (["sample", "--from", "v.zarr", "k.zarr", "s.zarr"], "--from takes the graph of v.zarr; give OUT alone"),
+        (["sample", "--from", "v.zarr", "k.zarr", "s.zarr"], "--from takes the graph of v.zarr; give only OUT"),
         (
             ["sample", "--from", "v.zarr", "s.zarr", "--seed", "3"],
-            "--seed is said by v.zarr itself; give it without --from",
+            "--seed is part of v.zarr; leave it out, or leave out --from",
         ),
-        (["sample", "--from", "v.zarr", "s.zarr", "--virtual"], "--virtual stores a request; give it without --from"),
+        (["sample", "--from", "v.zarr", "s.zarr", "--virtual"], "--virtual only stores a request; leave out --from"),
         (
             ["sample", "k.zarr", "s.zarr", "--virtual", "--resume"],
-            "--virtual stores a request; give it without --resume",
+            "--virtual only stores a request; leave out --resume",
         ),
         (["export", "v.zarr", "s.txt", "--instances", "5"], "expected two numbers such as 0:1000, found 5"),
     ],

@@ -122,7 +122,8 @@ def test_a_graph_that_is_made_by_hand_is_named_with_its_source(tmp_path):
     for ask in (known, lambda name: resolve(name, tmp_path)):
         with pytest.raises(
             CsawError,
-            match=r"csaw does not fetch Reddit; https://\S+ has it in another form, and docs/guides/graphs.md says how",
+            match=r"csaw does not fetch Reddit; https://\S+ has it in another form, and docs/guides/graphs.md explains "
+            "how",
         ):
             ask("reddit")
 

@@ -24,7 +24,7 @@ def test_a_cut_download_goes_on_where_it_stopped(server, tmp_path):
 
 def test_the_next_call_goes_on_where_the_last_gave_up(server, tmp_path):
     server.cuts = [1000] * module.ATTEMPTS
-    with pytest.raises(StoreError, match="run the command again to go on"):
+    with pytest.raises(StoreError, match="run the command again to continue"):
         download(ENTRY, tmp_path / NAME)
     assert not (tmp_path / NAME).exists()
     download(ENTRY, tmp_path / NAME)
@@ -36,7 +36,7 @@ def test_ctrl_c_keeps_what_can_be_gone_on_with(server, tmp_path):
         raise KeyboardInterrupt
 
     server.cuts = [1000]
-    with pytest.raises(KeyboardInterrupt, match="1,000 bytes are kept; the same command goes on"):
+    with pytest.raises(KeyboardInterrupt, match="1,000 bytes are kept; the same command continues"):
         download(ENTRY, tmp_path / NAME, stop)
     download(ENTRY, tmp_path / NAME)
     assert server.asked[-1] == "bytes=1000-"

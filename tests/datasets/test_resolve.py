@@ -278,7 +278,7 @@ def test_what_is_nothing_says_so(tmp_path):
     [
         ("karate", "csaw datasets generate karate graph.zarr"),
         ("rmat:scale=8", "csaw datasets generate rmat:scale=8 graph.zarr"),
-        ("Web-Google", "csaw datasets fetch web-Google downloads the dataset"),
+        ("Web-Google", "download the dataset of that name with csaw datasets fetch web-Google"),
         ("reddit", "csaw does not fetch Reddit"),
     ],
 )

@@ -165,7 +165,7 @@ def test_residencies_find_the_same(tmp_path):
 
 
 def test_rows_backward_with_weights_are_kept_streamed_or_refused_by_the_memory_that_is_left(tmp_path):
-    store, said = WEIGHTED["larger directed"](tmp_path / "g.zarr"), "edges reversed, too, and beside them"
+    store, said = WEIGHTED["larger directed"](tmp_path / "g.zarr"), "with reversed edges, for which only"
     wanted = Farthest(source=0).findings(HostNetwork(store))
     state, rows = STATE_BYTES * store.vertices, 8 * store.edges
     for gpu_memory, fits in ((state + rows, False), (2 * state + 3 * rows // 2, True), (3 * state + 3 * rows, True)):

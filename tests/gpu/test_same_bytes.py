@@ -381,7 +381,7 @@ def test_samplers_in_nextdoors_shape_are_drawn_alike(tmp_path, name):
 
 def test_what_does_not_fit_is_refused_with_the_numbers(tmp_path):
     store = random_store(tmp_path / "g.zarr")
-    with pytest.raises(BudgetError, match="the least that this run needs is .* raise --gpu-memory to"):
+    with pytest.raises(BudgetError, match="this run needs at least .* raise --gpu-memory to"):
         arrays_of(store, tmp_path / "s.zarr", "deepwalk", device="cuda", gpu_memory=100)
     with pytest.raises(OptionError, match="it can use"):
         arrays_of(store, tmp_path / "s.zarr", "deepwalk", device="cuda", layout="entries")

@@ -215,16 +215,16 @@ def test_html_shows_names_as_they_are():
             lambda: csaw.sample("karate", "node2vec"),
             "out: 'node2vec' is the name of an algorithm; pass algo='node2vec'",
         ),
-        (lambda: csaw.sample("karate", overwrite=True), "overwrite: expected out, the path of the sample store"),
-        (lambda: csaw.sample("karate", "s.zarr", virtual=True, resume=True), "give it without resume"),
+        (lambda: csaw.sample("karate", overwrite=True), "overwrite: needs out, the path of the sample store"),
+        (lambda: csaw.sample("karate", "s.zarr", virtual=True, resume=True), "leave out resume"),
         (lambda: csaw.sample("karate", algo="nod"), "no algorithm called 'nod'"),
         (lambda: csaw.sample("karate", p=3), "^p is not an option of deepwalk"),
         (lambda: csaw.sample("no-such-graph"), "no-such-graph does not exist, and no dataset has that name"),
         (
             lambda: csaw.sample([(0, 1)], "s.zarr", virtual=True),
-            "a graph in memory is gone when the sample is drawn again",
+            "a graph in memory will be gone when the sample is drawn again",
         ),
-        (lambda: csaw.partition("edges.txt", "g.zarr", memry=1), "memry: it is no option; expected directed"),
+        (lambda: csaw.partition("edges.txt", "g.zarr", memry=1), "memry: it is not an option; expected directed"),
         (lambda: csaw.partition("edges.txt", "g.zarr", weights="w"), "name a column with weight_column"),
         (lambda: csaw.partition([(0, 1)], "g.zarr", clusters=2), "clusters: expected an option of graphs in memory"),
         (lambda: csaw.partition("edges.txt", "g.zarr", memory="much"), "memory: expected a size such as 256MiB"),
@@ -249,7 +249,7 @@ def test_samples_that_memory_does_not_hold_are_refused(monkeypatch):
 
     monkeypatch.setattr(draw, "available_bytes", lambda: 1000)
     with pytest.raises(
-        BudgetError, match=r"the samples take about [\d,]+ bytes, and 1,000 are free; store them with out=PATH"
+        BudgetError, match=r"the samples take about [\d,]+ bytes, but only 1,000 are free; store them with out=PATH"
     ):
         csaw.sample("karate", device="cpu")
 
@@ -262,9 +262,9 @@ def test_a_stored_sample_of_a_graph_in_memory_names_no_graph(here):
     assert done.exit_code == 0
     from csaw.engine.stores.verify import verify
 
-    with pytest.raises(StoreError, match="does not say which graph it is from; give --graph"):
+    with pytest.raises(StoreError, match="does not contain the path of its graph; give it with --graph"):
         verify("s.zarr")
     csaw.partition(edges, "g.zarr")
     assert verify("s.zarr", "g.zarr").ok
-    with pytest.raises(OptionError, match="^graph: expected"):
+    with pytest.raises(OptionError, match="^graph: only for format pyg or torch"):
         csaw.export("s.zarr", "s.txt", graph="g.zarr")

@@ -102,5 +102,5 @@ def test_another_store_in_its_place_is_not_taken_for_it(here):
     csaw.sample("g.zarr", "s.zarr", seed=9, overwrite=True, **GIVEN)
     for one in (graph, samples):
         for call in (csaw.verify, csaw.info):
-            with pytest.raises(StoreError, match=f"{one.path} has been replaced since it was opened; open it anew"):
+            with pytest.raises(StoreError, match=f"{one.path} has been replaced since it was opened; open it again"):
                 call(one)

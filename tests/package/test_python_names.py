@@ -27,7 +27,7 @@ def graph(tmp_path):
         ("--walk-length: expected 0 to 9, found -3", "walk_length: expected 0 to 9, found -3"),
         ("--walk-length none: walks have no end", "walk_length=None: walks have no end"),
         ("a.zarr is there; pass --overwrite to replace it", "a.zarr is there; pass overwrite=True to replace it"),
-        ("look at nvidia-smi, or pass --device cpu", "look at nvidia-smi, or pass device='cpu'"),
+        ("check nvidia-smi, or pass --device cpu", "check nvidia-smi, or pass device='cpu'"),
         ("pass --threads 2; or leave --in-flight 7 out", "pass threads=2; or leave in_flight 7 out"),
         ("read it with --undirected", "read it with directed=False"),
         ("--sources random:N: expected N from 1", "sources random:N: expected N from 1"),

@@ -76,7 +76,7 @@ def test_what_is_no_store_on_disk_is_refused(here):
     with pytest.raises(CsawError, match=r"no.zarr does not exist"):
         csaw.verify("no.zarr")
     csaw.partition([(0, 1)], "g.zarr")
-    with pytest.raises(OptionError, match="algo: expected for samples alone, and g.zarr is a graph store"):
+    with pytest.raises(OptionError, match="algo: only for samples, but g.zarr is a graph store"):
         csaw.verify("g.zarr", algo="deepwalk")
 
 
@@ -143,7 +143,7 @@ def test_the_loaders_are_listed():
 def test_a_sample_of_a_graph_in_memory_is_verified_with_that_graph(here):
     edges = [(0, 1), (1, 2), (2, 0), (2, 3)]
     csaw.sample(edges, "m.zarr", walk_length=9, directed=False, **GIVEN)
-    with pytest.raises(StoreError, match="does not say which graph it is from; give graph"):
+    with pytest.raises(StoreError, match="does not contain the path of its graph; give it with graph"):
         csaw.verify("m.zarr")
     assert csaw.verify("m.zarr", csaw.graph(edges, directed=False)).ok
     other = csaw.verify("m.zarr", edges)

@@ -103,14 +103,14 @@ def test_graphs_that_csaw_makes_have_both_ways(here):
 
 def test_an_unfinished_sample_is_not_finished_with_edges_read_in_another_way(here):
     run("sample", "edges.txt", "s.zarr", *WALKS)
-    with pytest.raises(StoreError, match="sampled with directed = True, this run has False"):
+    with pytest.raises(StoreError, match="sampled with directed = True, but this run has False"):
         csaw.sample("edges.txt", "s.zarr", directed=False, resume=True, **SAME)
 
 
 def test_a_virtual_sample_has_its_graph(here):
     run("sample", "edges.txt", "later.zarr", *WALKS, "--undirected", "--virtual")
     assert (
-        "without --directed and --undirected"
+        "leave out --directed and --undirected"
         in run("sample", "--from", "later.zarr", "s", "--undirected", code=2).output
     )
     run("sample", "--from", "later.zarr", "s.zarr")

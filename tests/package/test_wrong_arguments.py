@@ -153,7 +153,7 @@ def test_a_partition_fills_arrays_of_its_size_and_type(graph, value):
 
 def test_a_graph_without_weights_has_none_to_read():
     graph = csaw.graph([(1, 2), (2, 3)])
-    with pytest.raises(OptionError, match="weights_out: expected None, for .* has no weights"):
+    with pytest.raises(OptionError, match="weights_out: expected None, because .* has no weights"):
         graph.read_partition(0, np.empty(graph.edges, graph.id_dtype), np.empty(graph.edges, np.float32))
 
 

@@ -64,14 +64,14 @@ def evaluate_on_cluster(
     for what, given in [("graph", store), *(("sample", one) for one in samples)]:
         if getattr(given, "in_memory", False) or (isinstance(given, Samples) and not Path(given.path).exists()):
             raise OptionError(
-                f"--cluster: workers cannot read a {what} in the memory of this process; write it to a store first"
+                f"--cluster: workers cannot read a {what} in this process's memory; write it to a store first"
             )
     wish = EvaluateOptions.of(options)[0]
     if wish.exchange or wish.residency is Residency.POOLED:
         option = f"exchange {wish.exchange}" if wish.exchange else f"residency {wish.residency}"
         raise OptionError(
-            f"--cluster: a worker measures on one GPU at most, and --{option} is for several; leave out --cluster, or "
-            "this option"
+            f"--cluster: a worker measures on at most one GPU, but --{option} is for several; leave out --cluster "
+            "or this option"
         )
     for one in wish.measures or ():
         refuse_without_file(one)

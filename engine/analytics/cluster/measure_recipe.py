@@ -1,4 +1,4 @@
-"""How workers of a cluster get a measure: csaw's own as it is, and one of the user's own by the file of its class.
+"""How workers of a cluster get a measure: a built-in one directly, a custom one from the file of its class.
 
 Pickle would look for that class in a module, which a file that the user names is not. So plain data travels, and each
 worker reads the same file.
@@ -43,9 +43,9 @@ class MeasureRecipe:
         one = class_of(self.name)(**self.options)
         if one.kept_by()[1:] != self.depends:  # by what its file imports, or what a program has set in the class
             raise StoreError(
-                f"{self.name} is another measure here than where the evaluation was started; put the same modules "
-                "there that its file imports, write into the class what a program sets in it, and start again where "
-                "the file has changed since"
+                f"{self.name} differs here from the measure where the evaluation was started; install the same "
+                "modules that its file imports, define all attributes in the class itself, and start again if "
+                "the file has changed"
             )
         return one
 
@@ -60,7 +60,7 @@ def sent(one: Measure) -> Sent:
 
 
 def made(one: Sent) -> Measure:
-    """The measure of a task; errors as of :meth:`MeasureRecipe.made`."""
+    """The measure of a task; errors as for :meth:`MeasureRecipe.made`."""
     return one.made() if isinstance(one, MeasureRecipe) else one
 
 
@@ -87,7 +87,7 @@ def _place_of(kind: type[Measure]) -> tuple[str, str]:
     is_there = getattr(module, name, None) is kind and file.suffix == ".py" and file.is_file()
     if kind.__module__ == "__main__" or not is_there:
         raise OptionError(
-            f"--cluster: workers read the class of a measure from its file, and {name} is in the program that runs, "
-            f"or in no file; write it to a file of its own, and give measures='FILE.py:{name}'"
+            f"--cluster: workers read the class of a measure from a file, but {name} is in the running program or "
+            f"in no file; write it to a separate file, and give measures='FILE.py:{name}'"
         )
     return f"{file}:{name}", digest_of(file, FLAG)

@@ -74,8 +74,8 @@ class Measurer(Member):
             store = in_window(open_graph(self.given.path), self.wish)
             if store.fingerprint != self.given.fingerprint:
                 raise StoreError(
-                    f"worker {self.worker}: {self.given.path} has the fingerprint {store.fingerprint}, "
-                    f"expected {self.given.fingerprint}, as where the evaluation was started; put the same "
+                    f"worker {self.worker}: {self.given.path} has the fingerprint {store.fingerprint}, expected "
+                    f"{self.given.fingerprint}, as on the machine that started the evaluation; copy the same "
                     "graph there"
                 )
             self.networks = Networks(store, self.wish, alone=False)

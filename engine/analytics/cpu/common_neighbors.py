@@ -136,8 +136,8 @@ def _put(file: ScratchFile, third: np.ndarray) -> int:
         return file.append(third.view(np.uint8))
     except OSError as error:
         raise StoreError(
-            f"{file.folder}: a file for triangles, for which memory has no room, cannot be written: "
-            f"{error.strerror or error}; raise --memory, or name another folder for what csaw keeps by CSAW_CACHE_DIR"
+            f"{file.folder}: a temporary file for triangles that do not fit in memory cannot be written: "
+            f"{error.strerror or error}; raise --memory, or set CSAW_CACHE_DIR to another folder"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Rounds of a measure of the user's own on the CPU, in host memory or from disk.
+"""Rounds of a custom measure on the CPU, in host memory or from disk.
 
 What changed is pushed along rows from a queue with one thread while there is little, else by all threads. What is
 pulled does not depend on the order of threads, since each vertex has its row to itself. Hooks are compiled each alone
@@ -181,10 +181,11 @@ def incoming_with_weights(network: HostNetwork) -> HostNetwork:
     """
     needed = both_directions_bytes(network)
     if network.residency is Residency.DISK or needed > network.memory:
-        way = "run without --residency disk" if network.residency is Residency.DISK else network.advice(needed)
+        way = "leave out --residency disk" if network.residency is Residency.DISK else network.advice(needed)
         raise BudgetError(
-            f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, needs all rows of a "
-            f"directed graph in memory, in both directions: {needed:,} bytes, and {network.memory:,} are allowed; {way}"
+            f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, needs all rows "
+            f"of a directed graph in memory, in both directions: {needed:,} bytes, but only {network.memory:,} "
+            f"are allowed; {way}"
         )
     more = WEIGHT_BYTES + CHECK_BYTES + (0 if network.has_incoming else network.id_dtype.itemsize)
     if network.rows_bytes + network.edges * more > network.budget:  # the undirected ones are in memory, too
@@ -322,7 +323,7 @@ class _Typing:
             raise placed(OptionError(said), getattr(type(self.measure), hook)) from error
         found = types.unliteral(function.overloads[signature].signature.return_type)
         if not isinstance(found, (types.Integer, types.Float, types.Boolean)):
-            raise self.error(hook, f"expected a number on every way out, found {named_type(found)}")
+            raise self.error(hook, f"expected every path to return a number, found {named_type(found)}")
         return float64 if isinstance(found, types.Float) else int64
 
     def error(self, hook: str, said: str) -> OptionError:

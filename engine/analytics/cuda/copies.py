@@ -41,8 +41,8 @@ class HostRows(NamedTuple):
             return None
         if needed > budget:
             raise BudgetError(
-                f"{store.path}: {needed:,} bytes of host memory are needed for all rows, and "
-                f"there is room for {max(budget, 0):,}; raise --memory, or pass --residency disk"
+                f"{store.path}: {needed:,} bytes of host memory are needed for all rows, but there is room for "
+                f"only {max(budget, 0):,}; raise --memory, or pass --residency disk"
             )
         rows = cls.empty(store.edges, store.id_dtype, store.weighted)
         for part in store.partitions:

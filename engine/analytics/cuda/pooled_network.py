@@ -103,8 +103,8 @@ class PooledNetwork(DeviceNetwork):
         """Compute ``what``; raises OptionError for what needs all rows in reach of one GPU."""
         if what not in SPREAD:
             raise OptionError(
-                f"--residency {Residency.POOLED}: {what} of {self.store.path} needs all rows in reach of one GPU; pass "
-                f"--residency {Residency.HOST}"
+                f"--residency {Residency.POOLED}: {what} of {self.store.path} needs all rows within reach of one "
+                f"GPU; pass --residency {Residency.HOST}"
             )
         return super().compute(what, **options)
 

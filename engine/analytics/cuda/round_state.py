@@ -1,4 +1,4 @@
-"""The state of vertices in rounds of a measure of the user's own on a GPU, and what a round does to it.
+"""The state of vertices in rounds of a custom measure on a GPU, and what a round does to it.
 
 What changed is pushed along rows by all threads, or by one block while there is little, which needs no launch for each
 round. What is pulled has as many threads for a row as it has work for.

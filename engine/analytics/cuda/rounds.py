@@ -1,4 +1,4 @@
-"""Rounds of a measure of the user's own on GPUs, in memory or streamed: twin of engine/analytics/cpu/rounds.py.
+"""Rounds of a custom measure on GPUs, in memory or streamed: twin of engine/analytics/cpu/rounds.py.
 
 Several GPUs have the values of all vertices each, and go through the rows of their own vertices, which are a range.
 What is pulled to them a GPU finds alone, and the others learn it. What is pushed reaches vertices of any GPU: their
@@ -122,8 +122,8 @@ def _require_least(network: DeviceNetwork, back: DeviceNetwork) -> None:
         if not (own := _own_bytes(network)) or back.store is network.store:
             raise
         raise BudgetError(
-            f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, needs the rows of a "
-            f"directed graph with their edges reversed, too, and beside them {back.memory:,} bytes are allowed; pass "
+            f"{network.store.path}: a measure that reads e.weight and has a hook vertex, or a sum, also needs the rows "
+            f"of a directed graph with reversed edges, for which only {back.memory:,} bytes are allowed; pass "
             f"--residency streamed, or {network.advice(own + back.least_bytes)}"
         ) from error
 

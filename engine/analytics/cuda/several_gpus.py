@@ -1,4 +1,4 @@
-"""GPUs that share a work: by one thread in short steps, or each in a thread of its own."""
+"""GPUs that share a task: driven by one thread in short steps, or each by a separate thread."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The hooks of a measure of the user's own, compiled into kernels for a GPU: twin of those in analytics/cpu/rounds.py.
+"""The hooks of a custom measure, compiled into kernels for a GPU: twin of those in analytics/cpu/rounds.py.
 
 Numba types the hooks on the CPU first, so that both devices compute with the same types, and numba-cuda compiles the
 same text of them.

@@ -32,14 +32,14 @@ PLOT_INCHES, PLOT_TITLE = (6.4, 4.2), "{finding}"
 
 @dataclass(repr=False)
 class Evaluation:
-    """The findings of a graph and of its samples.
+    """The results for a graph and its samples.
 
     Attributes:
         store: the graph.
-        by_measure: findings of the graph by name, of each measure by its name.
-        samples: each sample beside the graph.
+        by_measure: for each measure by name, its findings for the graph by name.
+        samples: each sample compared with the graph.
         measures: what was measured.
-        named: the graph as the caller named it, such as ``karate``; empty: by its path.
+        named: the graph as the caller named it, such as ``karate``; empty if its path is used.
     """
 
     store: GraphStore
@@ -65,7 +65,7 @@ class Evaluation:
         return {name: one for findings in self.by_measure.values() for name, one in findings.items()}
 
     def rows(self) -> list[Row]:
-        """Return the table: of the graph alone, or of each sample beside it.
+        """Return the table: of only the graph, or of each sample compared with it.
 
         Returns:
             A row for each number.
@@ -80,10 +80,10 @@ class Evaluation:
         return tables.names_of([sample.path for sample in self.samples], self.labels)
 
     def mean_d_statistics(self) -> dict[str, float]:
-        """Return, for each sample, the mean of the D-statistics that all of them have.
+        """Return, for each sample, the mean of the D-statistics that all samples have.
 
         Returns:
-            The means by the names of samples; no entries where there is no D-statistic.
+            The means by the names of samples; empty if there is no D-statistic.
         """
         return dict(
             zip(self.names, tables.mean_d_statistics(tables.lines_of(self.profile, self.samples))[1], strict=False)
@@ -99,8 +99,8 @@ class Evaluation:
         """Return the table of the graph's findings, or of the distances of its samples, measure by sample.
 
         Args:
-            format: ``text``; ``csv``, with all digits, values and distances in rows of their own; or ``latex``, for
-                the package booktabs.
+            format: ``text``; ``csv``, with all digits, and values and distances in separate rows; or ``latex``, for the
+                package booktabs.
 
         Returns:
             The table as text of several lines.
@@ -130,13 +130,13 @@ class Evaluation:
         title: str = PLOT_TITLE,
         overwrite: bool = False,
     ) -> list[Path]:
-        """Draw each distribution and curve, the graph beside its samples, as ``csaw evaluate --plot`` does.
+        """Plot each distribution and curve of the graph and its samples, as ``csaw evaluate --plot`` does.
 
         Args:
-            folder: where the plots go, as PDF, PNG and SVG, with what they draw as CSV.
+            folder: the folder for the plots, as PDF, PNG and SVG, with their data as CSV.
             size: width and height in inches.
-            title: of each plot, in which ``{finding}`` stands for what is drawn; "" for none.
-            overwrite: replace files that csaw has not written, too.
+            title: title of each plot; ``{finding}`` is replaced with the name of what is plotted; "" for none.
+            overwrite: also replace files that csaw did not write.
 
         Returns:
             The files.
@@ -144,7 +144,7 @@ class Evaluation:
         Raises:
             MissingDependencyError: Matplotlib is not installed.
             OptionError: the size is out of range.
-            StoreError: a file is there that csaw has not written, or one cannot be written.
+            StoreError: a file that csaw did not write is there, or a file cannot be written.
         """
         from csaw.engine.analytics.evaluation import plots
 
@@ -220,7 +220,7 @@ def evaluate(
             f"--labels: expected a name for each of {counted(len(given), 'sample')}, found {len(wish.labels)}"
         )
     if wish.labels is not None and ("" in wish.labels or len(set(wish.labels)) < len(wish.labels)):
-        raise OptionError(f"--labels: expected different names, none of them empty, found {', '.join(wish.labels)}")
+        raise OptionError(f"--labels: expected different names that are not empty, found {', '.join(wish.labels)}")
     if given and wish.as_ != "visits" and not wish.estimate and all(one.reads_weights for one in measures):
         raise OptionError(
             f"--measures: {', '.join(one.name() for one in measures)} reads weights, which graphs of samples do not "
@@ -245,13 +245,13 @@ def plan(graph: str | Path | GraphStore, **options: object) -> list[dict[str, ob
 
     Args:
         graph: a graph store or its path.
-        **options: as of :func:`evaluate`.
+        **options: as for :func:`evaluate`.
 
     Returns:
         Plain data for each measure.
 
     Raises:
-        CsawError: as of :func:`evaluate`.
+        CsawError: as for :func:`evaluate`.
     """
     wish, values = EvaluateOptions.of(options)
     measures = chosen(wish.measures, values)

@@ -31,8 +31,8 @@ def in_window(store: GraphStore, wish: EvaluateOptions, samples: int = 0, *, bes
     """
     if wish.several:
         raise OptionError(
-            f"{wish.several}: this process measures several windows one after the other, found {beside} beside "
-            f"it; leave it out, or give one window with {BETWEEN}"
+            f"{wish.several} cannot be combined with {beside}, because several windows are measured one after the "
+            f"other in this process; leave one out, or give one window with {BETWEEN}"
         )
     if wish.until is None and wish.between is None:
         return store
@@ -48,8 +48,8 @@ def with_times(store: GraphStore, flag: str, samples: int = 0) -> EdgeColumn:
     """
     if samples:
         raise OptionError(
-            f"{flag}: expected the graph alone, found {counted(samples, 'sample')}, of the whole graph; leave out "
-            f"{flag}, or the samples"
+            f"{flag}: expected only the graph, found {counted(samples, 'sample')}, of the whole graph; leave out "
+            f"{flag} or the samples"
         )
     if isinstance(store, Windowed):
         raise OptionError(
@@ -85,11 +85,13 @@ def range_of(store: GraphStore, wish: EvaluateOptions) -> tuple[int, int]:
         return _window(BETWEEN, wish, units)
     found = span_of(store)
     if found is None:
-        raise OptionError(f"{wish.several}: {store.path} has no edges, and so no first time; name it with {BETWEEN}")
+        raise OptionError(
+            f"{wish.several}: {store.path} has no edges and therefore no first time; give it with {BETWEEN}"
+        )
     last = found[1] if wish.until is None else _window(UNTIL, wish, units).last
     if last < found[0]:
         raise OptionError(
-            f"{UNTIL}: expected a time from {text_of(found[0], units)} on, the first, found an earlier one"
+            f"{UNTIL}: expected a time not before the first, {text_of(found[0], units)}, found an earlier one"
         )
     return found[0], last
 
@@ -103,7 +105,7 @@ def _window(flag: str, wish: EvaluateOptions, units: str) -> Window:
     if first > last:
         raise OptionError(
             f"{BETWEEN}: expected two times, the first not after the last, found {text_of(first, units)} and "
-            f"{text_of(last, units)}; give them the other way round"
+            f"{text_of(last, units)}; swap them"
         )
     return Window(first, last)
 

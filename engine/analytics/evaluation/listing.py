@@ -146,7 +146,7 @@ def _simple(networks: Networks) -> Network:
     """The simple undirected graph on the GPU that the user names, or on the host."""
     if len(networks.gpus) > 1:
         raise OptionError(
-            f"--device {networks.wish.device}: a list is made on one GPU; name one, as in --device cuda:0"
+            f"--device {networks.wish.device}: a list is made on one GPU; choose one, as in --device cuda:0"
         )
     network: Network = networks.gpu if networks.gpus else networks.host
     kept, work = KEPT[network.device], network.works()["triangle_list"]
@@ -169,7 +169,7 @@ def _wish(given: dict[str, object]) -> EvaluateOptions:
     if unknown := sorted(given.keys() - set(OPTIONS)):
         flag = unknown[0].strip("_").replace("_", "-")
         raise OptionError(
-            f"--{flag}: expected without --list, which takes "
+            f"--{flag} cannot be combined with --list, which accepts only "
             f"{', '.join('--' + name.replace('_', '-') for name in OPTIONS)}; leave it out"
         )
     wish = EvaluateOptions.of(given)[0]

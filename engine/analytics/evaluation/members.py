@@ -35,7 +35,7 @@ class Members:
         if missing.size:
             one = self.graph.original_ids(wanted[missing[:1]])[0]
             raise OptionError(
-                f"vertex {one} is in {self.graph.path}, but not among the {self.vertices.size:,} vertices "
-                "of the sample; take a source that was sampled, or evaluate the graph alone"
+                f"vertex {one} is in {self.graph.path}, but not among the {self.vertices.size:,} vertices of the "
+                "sample; choose a source that was sampled, or evaluate only the graph"
             )
         return found

@@ -74,8 +74,8 @@ class Networks:
             )
         if wish.exchange and len(found[0]) < 2:
             raise OptionError(
-                f"--exchange {wish.exchange}: expected several GPUs, which tell each other what changed; name them, as "
-                "in --device cuda:0,1, or run without it"
+                f"--exchange {wish.exchange}: expected several GPUs; name them, as in --device cuda:0,1, or leave "
+                "it out"
             )
         return found
 

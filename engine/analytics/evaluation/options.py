@@ -35,64 +35,64 @@ class EvaluateOptions:
     measures: tuple[Wanted, ...] | None = declared(
         None,
         WHAT,
-        "names of measures, or FILE.py:CLASS for one of your own, separated by commas [default: the quick ones that "
-        "need no option]",
+        "measures to compute, separated by commas: names, or FILE.py:CLASS for a custom measure [default: "
+        "the quick ones that need no option]",
         object,
     )
     as_: str = declared(
         "drawn",
         WHAT,
-        "how a sample is compared: as the graph of the edges that were drawn, as the graph of all edges among its "
-        "vertices (induced), or by the graph's own numbers of its vertices, each as often as it was visited (visits)",
+        "how to compare a sample: as the graph of its drawn edges (drawn), as the graph of all edges among "
+        "its vertices (induced), or by the graph's values at its vertices, counted once per visit (visits)",
         choices=("drawn", "induced", "visits"),
     )
     instances: str = declared(
         "union",
         WHAT,
-        "measure all instances of a sample together, or each by itself, with means and their standard errors",
+        "measure all instances of a sample together (union), or each separately, with means and standard errors (each)",
         choices=("union", "each"),
     )
     estimate: bool = declared(
         False,
         WHAT,
-        "estimate the graph's numbers from the visited vertices, corrected for the chance that the algorithm visits "
-        "each",
+        "estimate the graph's numbers from the visited vertices, corrected for the probability that the "
+        "algorithm visits each",
         bool,
     )
     burn_in: int | None = declared(
         None,
         WHAT,
-        "first steps of each walk that --estimate leaves out, in which a walk still depends on its source "
-        "[default: a tenth of the longest walk]",
+        "number of steps at the start of each walk that --estimate ignores, because they still depend on the "
+        "source [default: a tenth of the longest walk]",
         int,
         low=0,
     )
     labels: tuple[str, ...] | None = declared(
         None,
         WHAT,
-        "names of the samples in tables and plots, separated by commas, in the order of the samples [default: the "
-        "names of their files]",
+        "names of the samples in tables and plots, separated by commas, in the order of the samples "
+        "[default: their file names]",
         object,
     )
     until: object = declared(
         None,
         WHAT,
-        "measure the graph of the edges that have this time or an earlier one, among all vertices: a time as the "
-        "graph's input has it, a number or a date of ISO 8601 [default: edges of any time]",
+        "measure the graph of all vertices and the edges up to this time, given as in the graph's input: a "
+        "number or an ISO 8601 date [default: edges of any time]",
         object,
     )
     between: object = declared(
         None,
         WHAT,
-        "measure the graph of the edges from the first of two times to the last, both included, such as "
-        "2026-11-01,2026-11-30 [default: edges of any time]",
+        "measure the graph of the edges between two times, both included, such as 2026-11-01,2026-11-30 "
+        "[default: edges of any time]",
         object,
     )
     windows: int | None = declared(
         None,
         WHAT,
-        "measure the graph in so many windows of time of equal length, from its first edge to its last or to --until, "
-        "or as --between says, and print a line for each [default: one window]",
+        "measure the graph in this many time windows of equal length, from its first edge to its last or to "
+        "--until, or within --between, and print a line for each [default: one window]",
         int,
         low=1,
         high=MOST_WINDOWS,
@@ -100,28 +100,32 @@ class EvaluateOptions:
     every: object = declared(
         None,
         WHAT,
-        "measure the graph in windows of this length, in place of their number: such as 7d, 12h, 30min or 90s where "
-        "times are dates, else a number; the first begins as --between says, or at a multiple of it, not after the "
-        "first edge; the last is whole, too, unless --until or --between ends it [default: one window]",
+        "measure the graph in time windows of this length, such as 7d, 12h, 30min or 90s if times are dates, "
+        "otherwise a number; the first window starts at --between, or at the last multiple of the length "
+        "that is not after the first edge; the last window has full length unless --until or --between ends "
+        "it [default: one window]",
         object,
     )
     cumulative: bool = declared(
-        False, WHAT, "let each of the windows of --windows or --every begin with the first one, as a graph grows", bool
+        False,
+        WHAT,
+        "start every window of --windows or --every where the first one starts, to measure a growing graph",
+        bool,
     )
-    refresh: bool = declared(False, WHAT, "measure the graph anew, in place of what is kept of it in the cache", bool)
+    refresh: bool = declared(False, WHAT, "measure the graph again instead of using cached results", bool)
 
     device: str | None = declared(
         "auto",
         WHERE,
-        "device to measure on: auto, cpu, cuda, cuda:1 or cuda:0,1; several GPUs share the measures that can be "
-        "divided, and the first does the others; auto takes the first GPU if there is one, and all that it reaches if "
-        "these hold the graph and the first does not",
+        "device to measure on: auto, cpu, cuda, cuda:1 or cuda:0,1; several GPUs share the measures that can "
+        "be divided, and the first does the others; auto takes the first GPU, if there is one, or several "
+        "connected GPUs if the graph fits only in all of them together",
         object,
     )
     memory: int | None = declared(
         None,
         WHERE,
-        "host memory to use, such as 4GiB; a larger graph is read block by block [default: the free memory]",
+        "host memory to use, such as 4GiB; a larger graph is read in blocks [default: the free memory]",
         Bytes,
         low=1,
     )
@@ -131,21 +135,21 @@ class EvaluateOptions:
     residency: Residency | None = declared(
         None,
         WHERE,
-        "place of the graph while it is measured: in the memory of the device (resident), spread over several GPUs, "
-        "each of which has a part of it (pooled), in host memory, from which a GPU gets one block after the other "
-        "(streamed), or in its store (disk) [default: the first that fits]",
+        "where the graph is kept during measuring: in the memory of the device (resident), spread over "
+        "several GPUs (pooled), in host memory, from which a GPU loads blocks (streamed), or on disk (disk) "
+        "[default: the first that fits]",
         choices=tuple(Residency),
     )
     exchange: Exchange | None = declared(
         None,
         WHERE,
-        "GPUs that hear of a vertex whose numbers changed, where several share a graph: those that need it "
-        "(selective), or all (broadcast) [default: selective for searches, shortest paths and measures of your own, "
-        "otherwise what moves fewer bytes]",
+        "if several GPUs share a graph, which of them receive the new value of a vertex: those that need it "
+        "(selective), or all (broadcast) [default: selective for searches, shortest paths and custom "
+        "measures, otherwise what moves fewer bytes]",
         choices=tuple(Exchange),
     )
     threads: int | None = declared(
-        None, WHERE, "number of threads on the CPU [default: one for each processor]", int, low=1, high=MOST_THREADS
+        None, WHERE, "number of CPU threads [default: one per processor]", int, low=1, high=MOST_THREADS
     )
 
     def __post_init__(self) -> None:
@@ -179,7 +183,7 @@ class EvaluateOptions:
             raise OptionError("--windows: expected --windows or --every, found both; leave one out")
         if self.cumulative and self.windows is None and self.every is None:
             raise OptionError(
-                "--cumulative: expected --windows or --every with it, found neither; --until T is one graph"
+                "--cumulative: expected --windows or --every with it, found neither; for a single graph, use --until T"
             )
         return "--windows" if self.windows is not None else "--every" if self.every is not None else ""
 
@@ -218,7 +222,7 @@ def chosen(wanted: Sequence[Wanted] | None, values: Mapping[str, object]) -> lis
     known = {name for kind in kinds for name in kind.options()}
     if other := sorted(values.keys() - known):
         raise OptionError(
-            f"--{other[0].replace('_', '-')}: no chosen measure has this option; it is of "
+            f"--{other[0].replace('_', '-')}: no chosen measure has this option; measures that have it: "
             f"{', '.join(owners(other[0])) or 'none'}"
         )
     made = [
@@ -252,7 +256,7 @@ def kind_of(wanted: Wanted) -> type[Measure] | Measure:
 
 
 def class_of(wanted: str) -> type[Measure]:
-    """Return the class that FILE.py:CLASS names, which says so in ``csaw_file``; errors as of :func:`kind_of`."""
+    """Return the class that FILE.py:CLASS names, which says so in ``csaw_file``; errors as for :func:`kind_of`."""
     text, digest = code_of(wanted, FLAG)
     file, _, name = wanted.partition(":")
     module = module_of(file, text, FLAG)
@@ -275,8 +279,8 @@ def _checked(kind: type[Measure]) -> type[Measure]:
     if not kind.__init__.__module__.startswith("csaw.engine."):
         raise placed(
             OptionError(
-                f"{kind.name()}.__init__: a measure is made by its options, and needs none; declare options by option, "
-                "and compute what a vertex begins with in start"
+                f"{kind.name()}.__init__: a measure must not define it; declare options with option(), and "
+                "compute the initial value of a vertex in start"
             ),
             kind.__init__,
         )
@@ -301,6 +305,6 @@ def _refuse_same_names(measures: list[Measure]) -> None:
         other = seen.setdefault(one.name(), one)
         if type(other) is not type(one) or other.parameters() != one.parameters():
             raise OptionError(
-                f"{FLAG}: two measures are called {one.name()}, as their findings would be; rename a class, or "
-                "evaluate one after the other"
+                f"{FLAG}: two measures are called {one.name()}, so their findings would have the same name; "
+                "rename a class, or evaluate one after the other"
             )

@@ -33,11 +33,11 @@ ONE: Values = {"windows": None, "every": None, "cumulative": False, "until": Non
 
 @dataclass(repr=False)
 class OverTime(Evaluation):
-    """The findings of a graph in windows of time, in their order.
+    """The results for a graph in time windows, in order.
 
     Attributes:
-        windows: the evaluation of each, with the ends of columns in place of their values, so that memory does not
-            grow by vertices with each window; ``profile`` and ``by_measure`` are empty.
+        windows: the evaluation of each window. Columns keep only their ends, not their values, so that memory does not
+            grow with vertices in each window; ``profile`` and ``by_measure`` are empty.
     """
 
     windows: list[Evaluation] = field(default_factory=list)
@@ -50,7 +50,7 @@ class OverTime(Evaluation):
         """Return the findings of all windows.
 
         Returns:
-            A row for each number, which is of the window that it names.
+            A row for each number, with the window that it belongs to.
         """
         return [row._replace(of=one.title) for one in self.windows for row in one.rows()]
 
@@ -105,7 +105,7 @@ class OverTime(Evaluation):
 
     def plot(self, folder: str | Path, **how: object) -> list[Path]:
         """Raise OptionError: there is no plot of several windows."""
-        raise OptionError("plot: expected one window, found several; plot each of windows by itself")
+        raise OptionError("plot: expected one window, found several; plot each window separately")
 
 
 def evaluate_windows(
@@ -120,18 +120,18 @@ def evaluate_windows(
 
     Args:
         graph: a graph store or its path.
-        samples: samples of the graph, with one window alone, as of :func:`evaluate`.
+        samples: samples of the graph, only with one window, as for :func:`evaluate`.
         progress: called with a few words at each step.
-        algo: as of :func:`evaluate`.
-        **options: as of :func:`evaluate`, with ``windows``, ``every`` and ``cumulative``; ``until`` and ``between`` say
-            where several windows begin and end.
+        algo: as for :func:`evaluate`.
+        **options: as for :func:`evaluate`, with ``windows``, ``every`` and ``cumulative``; ``until`` and ``between``
+            set where the windows begin and end.
 
     Returns:
         The findings of the graph and of its samples; of several windows OverTime.
 
     Raises:
-        OptionError: no windows can be made so; and as of :func:`evaluate`.
-        CsawError: as of :func:`evaluate`.
+        OptionError: the windows are not possible, and as for :func:`evaluate`.
+        CsawError: as for :func:`evaluate`.
     """
     wish, _ = EvaluateOptions.of(options)
     if not wish.several:
@@ -183,6 +183,6 @@ def _long(begin: int, last: int, length: int) -> list[Window]:
     """Windows of this length from ``begin`` on, up to the one that has ``last``; OptionError for too many."""
     count = (last - begin) // length + 1
     if count > MOST_WINDOWS:
-        raise OptionError(f"--every: expected at most {MOST_WINDOWS:,} windows, found {count:,}; give a longer one")
+        raise OptionError(f"--every: expected at most {MOST_WINDOWS:,} windows, found {count:,}; give a longer window")
     lows = (begin + k * length for k in range(count))
     return [Window(low, low + length - 1) for low in lows]

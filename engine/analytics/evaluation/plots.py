@@ -1,4 +1,4 @@
-"""Plots of an evaluation: a figure for each distribution and curve, the graph beside its samples."""
+"""Plots of an evaluation: a figure for each distribution and curve, with the graph and its samples."""
 
 import csv
 from collections.abc import Mapping, Sequence

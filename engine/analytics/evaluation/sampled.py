@@ -45,7 +45,7 @@ def check(samples: Samples, store: GraphStore) -> None:
     wanted = samples.manifest.get("request", {}).get("fingerprint")
     if wanted != store.fingerprint:
         raise StoreError(
-            f"{samples.path} was sampled from a graph with the fingerprint {wanted}, and {store.path} has "
+            f"{samples.path} was sampled from a graph with the fingerprint {wanted}, but {store.path} has "
             f"{store.fingerprint}; give the graph that was sampled"
         )
 
@@ -63,8 +63,8 @@ def held(samples: Samples, network: HostNetwork, first: int, last: int) -> Held:
     store = network.store
     if store.vertices > MOST:
         raise OptionError(
-            f"{store.path}: graphs of samples are made of graphs of up to {MOST:,} vertices, found "
-            f"{store.vertices:,}; take --as visits"
+            f"{store.path}: graphs of samples can be made from graphs with up to {MOST:,} vertices, found "
+            f"{store.vertices:,}; use --as visits"
         )
     edges: list[np.ndarray] = []
     vertices: list[np.ndarray] = []
@@ -124,7 +124,7 @@ def _of_subgraphs(samples: Samples, arrays: dict[str, np.ndarray], skipped: int)
     if visited not in VISITED:
         raise OptionError(
             f"--as visits: {samples.path} does not say which vertices an instance visited, as samples of this csaw do; "
-            "draw it anew, or take --as drawn or --as induced"
+            "draw it again, or use --as drawn or --as induced"
         )
     return np.concatenate([arrays["src" if visited == ENDS else "sources"], arrays["dst"]])
 

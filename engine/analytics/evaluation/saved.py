@@ -1,4 +1,4 @@
-"""Columns of findings as a file, with the original ids beside them: .npz, .csv or .parquet.
+"""Columns of findings as a file, together with the original ids: .npz, .csv or .parquet.
 
 ``csaw sample --columns`` reads the .npz.
 """
@@ -43,7 +43,7 @@ def save_columns(
     out = Path(out)
     write = check_name(out, overwrite=overwrite)
     if IDS in columns:
-        raise OptionError(f"--save: a column cannot be called {IDS}, as the ids beside it are")
+        raise OptionError(f"--save: a column cannot be called {IDS}, the name of the ids")
     for name, column in columns.items():
         if column.shape != (store.vertices,):
             raise OptionError(
@@ -113,14 +113,13 @@ def _fixed(words: Words) -> np.ndarray:
     longest = max(map(len, words), default=0)
     if longest > WIDEST:
         raise OptionError(
-            f"--save: in an .npz file, every id takes the room of the longest one, which has {longest:,} "
-            f"characters, and {WIDEST:,} are allowed; "
-            "choose a name ending in .csv or .parquet"
+            f"--save: in an .npz file, every id takes as much space as the longest one, which has {longest:,} "
+            f"characters, but only {WIDEST:,} are allowed; choose a name ending in .csv or .parquet"
         )
     fixed = np.array(list(words), f"<U{max(longest, 1)}")
     if any(found != word for found, word in zip(fixed.tolist(), words, strict=True)):
         raise OptionError(
-            "--save: an id ends in a zero byte, which an .npz file does not keep; choose a name ending in .csv"
+            "--save: an id ends in a zero byte, which an .npz file cannot store; choose a name ending in .csv"
         )
     return fixed
 

@@ -113,7 +113,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def standard_error(values: Sequence[float | None]) -> float | None:
-    """Of the mean of independent values; None of fewer than two."""
+    """The standard error of the mean of independent values; None for fewer than two."""
     known = [value for value in values if value is not None and not math.isnan(value)]
     if len(known) < 2 or not np.isfinite(known).all():
         return None

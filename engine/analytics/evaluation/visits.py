@@ -75,8 +75,8 @@ class Visits:
         }
         if not self.columns:
             raise OptionError(
-                "--as visits and --estimate: expected a measure that gives each vertex a number, such as degree or "
-                "pagerank, found none; add one to --measures"
+                "--as visits and --estimate need a measure with a number for each vertex, such as degree or "
+                "pagerank; add one to --measures"
             )
         self.chance = chances(samples, host) if wish.estimate else np.ones(host.vertices)
         self.weight = np.divide(1.0, self.chance, out=np.zeros(host.vertices), where=self.chance > 0.0)
@@ -85,7 +85,7 @@ class Visits:
         self.sums = self._sums()
         if not self.counts.any():
             raise OptionError(
-                f"{samples.path}: expected visits beyond the first {self.skipped:,} steps, found none; lower --burn-in"
+                f"{samples.path}: expected visits after the first {self.skipped:,} steps, found none; lower --burn-in"
             )
 
     def _burn_in(self, given: int | None) -> int:
@@ -130,7 +130,7 @@ class Visits:
             return "visits as they are"
         left_out = f", without {self.skipped:,} steps" if self.skipped else ""
         if self.samples.manifest.get("visited") != SOURCES and (self.host.degrees == 0).any():
-            left_out += ", of vertices with edges alone"
+            left_out += ", of vertices with edges only"
         ratio, limit, warning = self.mixing(), self.samples.walk_length if self.samples.has_walks else None, ""
         if ratio > MIXED:
             warning = f"; walks have not mixed (ratio {ratio:.4g}, expected at most {MIXED}): sample longer ones"

@@ -13,7 +13,7 @@ from csaw.partition.errors import OptionError
 
 
 class Betweenness(Measure):
-    """The share of the shortest paths from s to t that lead over v, summed over pairs (s, t) of others.
+    """The share of shortest paths from s to t that pass through v, summed over all pairs (s, t) of other vertices.
 
     Of an undirected graph each pair counts once. From random sources, it is the sum over those pairs times the number
     of vertices over that of the sources (Brandes and Pich, International Journal of Bifurcation and Chaos 17(7), 2007);
@@ -27,7 +27,7 @@ class Betweenness(Measure):
     paper = "Brandes, Journal of Mathematical Sociology 25(2), 2001"
     by_default = False
 
-    betweenness_sources: int = option(64, help="number of random vertices from which shortest paths are taken", low=1)
+    betweenness_sources: int = option(64, help="number of random source vertices for shortest paths", low=1)
     seed: int = seed_option()
 
     def computes(self, directed: bool) -> tuple[str, ...]:
@@ -40,8 +40,8 @@ class Betweenness(Measure):
         found = on_host(network.compute("betweenness", sources=sources))
         if not np.isfinite(found).all():
             raise OptionError(
-                f"betweenness: {network.store.path} has more than 1.8e308 shortest paths between two "
-                "vertices, and no float64 counts them; leave the measure out"
+                f"betweenness: {network.store.path} has more than 1.8e308 shortest paths between two vertices, "
+                "more than float64 can count; leave this measure out"
             )
         found *= network.vertices / max(count, 1) / (1 if network.directed else 2)
         method = "exact" if exact else f"{count} random sources"

@@ -13,7 +13,7 @@ from csaw.partition import GraphStore
 
 
 class Bfs(Measure):
-    """Edges on a shortest path from a source to each vertex, along the directions of a directed graph.
+    """Distances from a source to each vertex in edges, along the directions of a directed graph.
 
     The column ``bfs`` has the distances, -1 where there is no path. The eccentricity is the largest of them.
     """
@@ -25,7 +25,7 @@ class Bfs(Measure):
     bfs_source: int | str | None = option(
         None,
         kind=object,
-        help=f"id of the vertex from which distances are taken [default: {LARGEST}]",
+        help=f"id of the vertex from which to measure distances [default: {LARGEST}]",
         none=LARGEST,
     )
 

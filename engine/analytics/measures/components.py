@@ -10,7 +10,7 @@ from csaw.engine.plan.footprint import Footprint
 
 
 class Components(Measure):
-    """Weakly connected components, and of a directed graph the strongly connected ones.
+    """Weakly connected components, and in a directed graph also strongly connected ones.
 
     Weakly connected are vertices with a path between them in the graph without directions, strongly connected those
     that reach each other. The column ``component`` has the smallest dense id of each vertex's component, ``strong

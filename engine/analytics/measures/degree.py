@@ -11,7 +11,7 @@ from csaw.engine.plan.footprint import Footprint
 
 
 class Degree(Measure):
-    """Distribution, mean and maximum of the degrees: of entries of rows, repeats and self loops included."""
+    """Distribution, mean and maximum of the degrees, counting repeated edges and self loops."""
 
     KEEPS: ClassVar = {"cpu": Footprint(18, fixed=FIXED), "cuda": Footprint(32, fixed=FIXED)}
     KEEPS_DIRECTED: ClassVar = {"cpu": 16, "cuda": 56}

@@ -12,7 +12,7 @@ WEAK, STRONG = "exact, of the largest component", "exact, of the largest strongl
 
 
 class Diameter(Measure):
-    """The largest and the smallest eccentricity in the largest component, exact.
+    """The exact largest and smallest eccentricity in the largest component.
 
     The eccentricity of a vertex is the number of edges on a shortest path to the vertex that is farthest from it. The
     diameter and the radius are those of the largest component of the graph without directions, as SNAP's tables have

@@ -1,4 +1,4 @@
-"""Hop plot: the number of pairs of vertices within so many edges of each other, and their distances."""
+"""Hop plot: the number of vertex pairs within each distance, and their distances."""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -24,7 +24,7 @@ SHARE = 0.9  # of the pairs that are within the effective diameter
 
 
 class Hops(Measure):
-    """Pairs (u, v) of vertices with a path from u to v, by the edges on a shortest one.
+    """The number of vertex pairs (u, v) at each distance from u to v.
 
     A pair of a vertex with itself is at distance 0, as in SNAP's hop plots (Leskovec, Kleinberg and Faloutsos, KDD
     2005). The effective diameter is the distance within which 90 % of those pairs are: with N(h) pairs within h edges
@@ -50,16 +50,17 @@ class Hops(Measure):
 
     hops: str = option(
         "auto",
-        help="way to find distances: from all vertices (exact), from random ones (sources), or from sketches of the "
-        "vertices that each one reaches; auto is exact where that takes about a second, else sources",
+        help="how to find distances: from all vertices (exact), from random vertices (sources), or from sketches "
+        "of the vertices that each one reaches (sketches); auto is exact if that takes about a second, "
+        "otherwise sources",
         choices=("auto", "exact", "sources", "sketches"),
     )
-    hop_sources: int = option(256, help="number of random vertices from which distances are taken", low=2, high=1 << 20)
+    hop_sources: int = option(256, help="number of random source vertices for distances", low=2, high=1 << 20)
     hop_sketches: int = option(
-        8, help="number of independent sketches, whose spread gives the error", low=2, high=1 << 16
+        8, help="number of independent sketches; their spread gives the error", low=2, high=1 << 16
     )
     seed: int = seed_option()
-    undirected_hops: bool = option(False, help="take distances in a directed graph without its directions")
+    undirected_hops: bool = option(False, help="ignore the directions of edges when measuring distances")
 
     def keeps(self, device: str, directed: bool) -> Footprint:
         return super().keeps(device, directed) + Footprint(fixed=SOURCE_BYTES * self.hop_sources)

@@ -6,7 +6,7 @@ from csaw.engine.analytics.ranks import RankMeasure, found
 
 
 class Pagerank(RankMeasure):
-    """PageRank from everywhere: jumps, and the steps of a walk at a vertex without edges, go to any vertex.
+    """PageRank: jumps, and steps from a vertex without edges, go to any vertex.
 
     The sum of ranks is 1. Entries of rows count as they are stored, self loops and repeats included, without weights.
     The distribution is of ranks in multiples of their mean, and has a value for each eighth of a doubling.

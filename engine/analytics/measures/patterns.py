@@ -22,7 +22,7 @@ ANY_LABEL, LABELS = "*", "--vertex-labels"
 
 
 class Patterns(Measure):
-    """Number of subgraphs of the simple undirected graph that form each pattern, exact.
+    """The exact number of subgraphs of the simple undirected graph that form each pattern.
 
     Other edges among their vertices do no harm.
 
@@ -38,13 +38,13 @@ class Patterns(Measure):
     by_default = False
     pattern: str = option(
         "wedge,triangle,square,diamond,clique4",
-        help=f"patterns to count, separated by commas: {', '.join(PATTERNS)}; with the label of each vertex behind "
-        "colons, such as triangle:1:1:2, or * for any",
+        help=f"patterns to count, separated by commas: {', '.join(PATTERNS)}; optionally with a label for each "
+        "vertex, such as triangle:1:1:2, or * for any label",
     )
     vertex_labels: object = option(
         None,
-        help="labels of vertices, which patterns ask for: a file .npy, or .npz with one array, perhaps with the array "
-        "ids beside it, as csaw sample --columns takes it [default: none]",
+        help="labels of vertices for --pattern: an .npy file, or an .npz file with one array and optionally the "
+        "array ids, as for csaw sample --columns [default: none]",
         kind=object,
     )
 
@@ -53,13 +53,13 @@ class Patterns(Measure):
         self.asked = {name: _parsed(name) for name in self.wanted}
         if len(self.asked) < len(self.wanted):
             twice = next(name for name in self.wanted if self.wanted.count(name) > 1)
-            raise OptionError(f"--pattern: {twice} is named twice; name each pattern once")
+            raise OptionError(f"--pattern: {twice} is given twice; give each pattern once")
         asks = any(labels for _, labels in self.asked.values())
         if asks and self.vertex_labels is None:
-            raise OptionError(f"{LABELS}: expected the labels that --pattern {self.pattern} asks for, found none")
+            raise OptionError(f"{LABELS}: expected labels for --pattern {self.pattern}, found none")
         if not asks and self.vertex_labels is not None:
             raise OptionError(
-                f"--pattern: expected patterns that ask for {LABELS}, such as triangle:1:1:2, found {self.pattern}"
+                f"--pattern: expected patterns with labels from {LABELS}, such as triangle:1:1:2, found {self.pattern}"
             )
         if isinstance(self.vertex_labels, str | Path):
             self.vertex_labels = str(Path(self.vertex_labels).absolute())  # workers may be in another folder

@@ -18,15 +18,15 @@ FLAG = "--rank-sources"
 
 
 class PersonalizedPagerank(RankMeasure):
-    """PageRank from the sources alone: jumps, and steps at a vertex without edges, go to each of them as often."""
+    """PageRank from the sources: jumps, and steps from a vertex without edges, go to a uniformly random source."""
 
     paper = "Haveliwala 2002"
     by_default = False
     rank_sources: str | None = option(
         None,
         kind=str,
-        help="ids of the vertices that a personalized PageRank jumps to, separated by commas, or a file with "
-        f"one in each line [default: {LARGEST}]",
+        help="ids of the vertices that a personalized PageRank jumps to, separated by commas, or a file with one "
+        f"id per line [default: {LARGEST}]",
         none=LARGEST,
     )
 

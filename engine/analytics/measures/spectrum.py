@@ -41,8 +41,8 @@ class Spectrum(Measure):
         needed = kept(self.spectrum_size).bytes(network.vertices, 0, network.id_dtype.itemsize)
         if needed > allowed:
             raise BudgetError(
-                f"{network.store.path}: a spectrum of {self.spectrum_size} values keeps {needed:,} bytes in host "
-                f"memory, and {allowed:,} are allowed; raise --memory to {needed:,}, or lower --spectrum-size"
+                f"{network.store.path}: a spectrum of {self.spectrum_size} values needs {needed:,} bytes of host "
+                f"memory, but only {allowed:,} are allowed; raise --memory to {needed:,}, or lower --spectrum-size"
             )
 
     def computes(self, directed: bool) -> tuple[str, ...]:

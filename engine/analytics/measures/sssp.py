@@ -15,7 +15,7 @@ from csaw.partition.errors import OptionError
 
 
 class Sssp(Measure):
-    """The least sum of weights along a path from a source to each vertex, along directions.
+    """The smallest sum of weights on a path from a source to each vertex, along the directions of edges.
 
     Sums are float64, added from the source on, so that they are the same on every device. The column ``sssp`` has them,
     infinite where there is no path.
@@ -29,7 +29,7 @@ class Sssp(Measure):
     sssp_source: int | str | None = option(
         None,
         kind=object,
-        help=f"id of the vertex from which sums of weights are taken [default: {LARGEST}]",
+        help=f"id of the vertex from which to measure sums of weights [default: {LARGEST}]",
         none=LARGEST,
     )
 

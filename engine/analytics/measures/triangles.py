@@ -25,7 +25,7 @@ METHODS = {AUTO: "triangles", FASTEST: "triangles", "matrix": "masked_product", 
 
 
 class Triangles(Measure):
-    """Triangles of the simple undirected graph, exact: directions, self loops and repeats are left out.
+    """Exact triangle counts of the simple undirected graph: directions, self loops and repeated edges are ignored.
 
     The clustering of a vertex is the share of the pairs of its neighbors that are neighbors of each other (Watts and
     Strogatz, Nature 393, 1998); of a degree below 2, it is none. ``mean clustering`` takes none as 0, as SNAP's own
@@ -39,20 +39,21 @@ class Triangles(Measure):
     paper = "Wang, Wang, Yang and Owens, IA3 2016"
     triangles: str = option(
         AUTO,
-        help="how to count: intersect (sets of neighbors), matrix (masked product) and match (subgraphs) give "
-        "the same numbers; auto takes the fastest, intersect",
+        help="how to count triangles: by sets of neighbors (intersect), a masked product (matrix) or subgraphs "
+        "(match), all with the same result; auto is intersect, the fastest",
         choices=tuple(METHODS),
     )
     approximate: int = option(
         0,
-        help="number of random wedges or edges to estimate from, on the CPU, with the standard error; 0 counts exactly",
+        help="number of random wedges or edges from which to estimate, on the CPU, with the standard error; 0 "
+        "counts exactly",
         low=0,
         high=2**40,
     )
     approximate_by: str = option(
         WEDGES,
-        help="draw wedges or edges for --approximate: wedges estimate clustering too; edges have the smaller error "
-        "where few wedges are closed",
+        help="draw wedges or edges for --approximate: wedges also estimate clustering; edges have the smaller "
+        "error if few wedges are closed",
         choices=tuple(SAMPLED),
     )
     seed: int = seed_option()

@@ -33,7 +33,7 @@ def ends_of(csr):
 
 
 class Lists(Library):
-    """Of a sampler that returns a list of walks, which may differ in length."""
+    """Walks of a sampler that returns a list, in which lengths may differ."""
 
     def edges(self, walks):
         return sum(len(walk) - 1 for walk in walks)

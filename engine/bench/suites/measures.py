@@ -211,7 +211,7 @@ def _by_exchange(network: "DeviceNetwork", works: Works, starts: Starts, where: 
 
 
 class Measures(NamedTuple):
-    """What a suite of measures measures: works, how many edges a time of one counts, and peers.
+    """The content of a suite of measures: works, how many edges a time of one counts, and peers.
 
     ``columns`` of each row, by the network and the bytes/s of copies, with more limits. ``simple``: the works are done
     on the simple undirected graph.

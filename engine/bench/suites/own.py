@@ -1,4 +1,4 @@
-"""Biases and measures of the user's own beside csaw's.
+"""Custom biases and measures compared with csaw's.
 
 The measures are those of the page on writing one's own (docs/guides/own-measure.md).
 """

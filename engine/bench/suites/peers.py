@@ -1,4 +1,4 @@
-"""csaw beside other samplers on the same graph and work, drawing in turns, each in a process of its own.
+"""csaw compared with other samplers on the same graph and work, drawing in turns, each in a separate process.
 
 Peers are the samplers that this interpreter has, and those named with ``--peer NAME=PATH``: a Python interpreter, or
 the folder of a sampler's programs. A peer is measured only if its draws of the work on a graph of five vertices follow

@@ -1,4 +1,4 @@
-"""One to N worker processes on this machine, with one thread each, beside one process with one thread.
+"""One to N worker processes on this machine, with one thread each, compared with one process with one thread.
 
 No paper has this. The costs of a task, a death and a retry are measured, too. Each turn draws the sample once by each
 of those that are compared, whole runs up to the sealed store. ``efficiency`` is the rate as a share of that of one

@@ -1,4 +1,4 @@
-"""Reading the graph in a kernel: rows, neighbors, membership. Part of every specialised kernel; see cpu/specialize.py.
+"""Reading the graph in a kernel: rows, neighbors, membership. Part of every specialized kernel; see cpu/specialize.py.
 
 indptr        int64 [V + 1]   always whole
 indices       id    [E]       neighbors. On a streamed graph they have address space for single rows

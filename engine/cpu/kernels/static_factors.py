@@ -1,4 +1,4 @@
-"""The static factors of a bias, in place of the weights of edges: see runs/job.py.
+"""The static factors of a bias, which replace the weights of edges: see runs/job.py.
 
 A file of its own, whose hook knows the degrees of a graph alone.
 """

@@ -1,4 +1,4 @@
-"""A graph in pieces: each partition has arrays of its own, on this GPU, on another one or in host memory; see
+"""A graph in pieces: each partition has separate arrays, on this or another GPU or in host memory; see
 engine/cuda/kernels/graph.cuh.
 """
 

@@ -1,4 +1,4 @@
-"""Single rows on a GPU: they share a slot of a streamed graph, and each is a piece of its own."""
+"""Single rows on a GPU: they share a slot of a streamed graph, and each is a separate piece."""
 
 from collections.abc import Mapping
 from typing import Protocol

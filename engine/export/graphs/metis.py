@@ -27,7 +27,7 @@ def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None
     store = edges.store
     if store.directed:
         raise OptionError(
-            f"{store.path} is directed, and METIS files are of undirected graphs; make the store with csaw "
+            f"{store.path} is directed, but METIS files need undirected graphs; make the store with csaw "
             "partition --undirected"
         )
     if store.multigraph:
@@ -93,8 +93,7 @@ def _integers(store: GraphStore, weights: np.ndarray | None) -> np.ndarray:
     wrong = ~((weights >= 1) & (weights <= LARGEST) & (weights == np.floor(weights)))
     if wrong.any():
         raise OptionError(
-            f"{store.path} has an edge of weight {weights[wrong][0]}, and weights of METIS files are "
-            f"integers from 1 to {LARGEST:,}; "
-            "make the store with csaw partition --weight-column none, or with weights that are"
+            f"{store.path} has an edge of weight {weights[wrong][0]}, but weights in METIS files are integers from "
+            f"1 to {LARGEST:,}; make the store with such weights, or with csaw partition --weight-column none"
         )
     return weights.astype(np.uint64)

@@ -1,4 +1,4 @@
-"""Text: a row in a line, cells apart by tabs, below a header that says what they are."""
+"""Text: one row per line, cells separated by tabs, below a header that names them."""
 
 from collections.abc import Callable
 from typing import IO

@@ -26,7 +26,8 @@ SUFFIXES = (".csv", ".csv.gz")
 def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
     if samples.has_walks and not samples.layout.has_limit:
         raise OptionError(
-            f"{samples.path}: walks without a limit are no table, as a .csv file is; export to .parquet, .txt or .npz"
+            f"{samples.path}: walks without a limit do not fit the table of a .csv file; export to .parquet, .txt "
+            "or .npz"
         )
     walks = samples.layout.has_limit
     ids, timed = kind_of_ids(samples.vertex_dtype, samples.words), "times" in samples

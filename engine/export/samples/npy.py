@@ -31,7 +31,8 @@ PIECE = 1 << 26  # bytes made at a time
 def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
     if samples.has_walks and not samples.layout.has_limit:
         raise OptionError(
-            f"{samples.path}: walks without a limit are no table, as an .npy file is; export to .parquet, .txt or .npz"
+            f"{samples.path}: walks without a limit do not fit the table of an .npy file; export to .parquet, "
+            ".txt or .npz"
         )
     vertex = kind_of(samples.vertex_dtype, samples.words)
     walks = samples.layout.has_limit

@@ -63,7 +63,7 @@ class _Words:
         if samples.words is not None:
             self.offsets, self.text = samples.words.offsets, samples.words.text
             for word in samples.words.encoded(_unfit(samples.words)):
-                raise refused(bytes(word), "text", "blanks and ends of lines separate ids there")
+                raise refused(bytes(word), "text", "spaces and line breaks separate ids there")
 
     def sizes(self, ids: np.ndarray) -> np.ndarray:
         """The most bytes that each id takes, int64; fill takes any number of them."""

@@ -50,12 +50,12 @@ def _see_weights(where: str, lines: list[Line], words: list[list[bytes]], shape:
     integers = all(INTEGER.fullmatch(cell) for row in words for cell in row)
     if integers and sizes == {3}:
         shape.warnings.append(
-            "each row is read as a vertex and two neighbors; if the last number is a weight, write a blank in place of "
-            "the colon: sed 's/:/ /' FILE | csaw partition - OUT"
+            "each row is read as a vertex and two neighbors; if the last number is a weight, replace the colon "
+            "with a space: sed 's/:/ /' FILE | csaw partition - OUT"
         )
     elif not integers:
         raise FormatError(
-            f"{where}: a colon stands behind the first word, and a number at the end, which may be a weight or a "
-            f"neighbor: {row_shown(lines[0].text)}; write a blank in place of the colon if it is a weight: "
-            "sed 's/:/ /' FILE | csaw partition - OUT, or pass --format adjacency if it is a neighbor"
+            f"{where}: the row has a colon after its first word and a number at its end, which may be a weight or "
+            f"a neighbor: {row_shown(lines[0].text)}; if it is a weight, replace the colon with a space: sed "
+            "'s/:/ /' FILE | csaw partition - OUT; if it is a neighbor, pass --format adjacency"
         )

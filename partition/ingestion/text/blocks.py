@@ -1,4 +1,4 @@
-"""The bytes of an input, decompressed as its first bytes say, in blocks that end at line ends."""
+"""The bytes of an input, decompressed according to its first bytes, in blocks that end at line ends."""
 
 import bz2
 import gzip
@@ -115,7 +115,8 @@ class Blocks:
         except (EOFError, zlib.error, OSError) as error:
             readable = readable_lines(self.path) or lines + block.count(b"\n", 0, filled)
             raise FormatError(
-                f"{self.path}: compressed data ends or breaks after {readable} lines ({error}); fetch the file again"
+                f"{self.path}: the compressed data is cut off or damaged after {readable} lines ({error}); fetch "
+                "the file again"
             ) from error
         return filled
 
@@ -127,7 +128,7 @@ def read_blocks(path: str, progress: Callable[[int, int], None] | None = None) -
 
 def too_long(path: str, line: int) -> FormatError:
     return FormatError(
-        f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes; expected one edge a line, ended by a line feed"
+        f"{path}:{line}: a line of more than {LONGEST_LINE:,} bytes; expected one edge per line, ended by a line feed"
     )
 
 
@@ -331,9 +332,7 @@ def _reading_end(path: str) -> int:
             waiting.join()
         for end in opened:
             os.close(end)
-        raise StoreError(
-            f"{shown(path)} is a pipe that no program writes to; start the program that writes to it first"
-        )
+        raise StoreError(f"{shown(path)} is a pipe that no program writes to; start the writing program first")
     if failed:
         raise failed[0]
     return opened[0]

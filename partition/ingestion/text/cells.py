@@ -56,7 +56,7 @@ def _cell(line: bytes, place: int, separator: bytes) -> tuple[bytes, int]:
         return line[place:end].strip(), end + 1
     quoted = QUOTED.match(line, begin)
     if quoted is None or line[quoted.end() : quoted.end() + 1] not in (b"", separator):
-        raise ValueError("quotes that are not those of a CSV file (they do not end before a separator)")
+        raise ValueError("quotes that do not end before a separator, as CSV requires")
     return quoted[1].replace(b'""', b'"'), quoted.end() + 1
 
 
@@ -83,7 +83,7 @@ def refuse_comma(where: str, row: bytes, decimal: re.Pattern[bytes] = DECIMAL_CO
     if found := decimal.search(row):
         number = found[0].decode()
         raise FormatError(
-            f"{where}: expected a point in decimals, found the comma of {number} in {row_shown(row)}; write "
+            f"{where}: expected a decimal point, found the comma of {number} in {row_shown(row)}; write "
             f"{number.replace(',', '.')}"
         )
 
@@ -116,7 +116,7 @@ def _unquoted(word: bytes, separator: bytes | None) -> bytes:
         return word
     inside = word[1:-1]
     if separator and (len(word) < 2 or word[-1:] != b'"' or b'"' in inside.replace(b'""', b"")):
-        raise ValueError("quotes that do not end before a blank")
+        raise ValueError("quotes that do not end before a space")
     return inside.replace(b'""', b'"') if word[-1:] == b'"' else word
 
 
@@ -159,7 +159,7 @@ class Head:
         return b"\n".join(line for line in self.text[:65536].splitlines() if line[:1] in b"#%")
 
     def begin(self, size: int, start: int = 0) -> bytes:
-        """So many bytes from ``start`` on, in which line feeds end all lines."""
+        """Return this many bytes from ``start`` on, with line feeds at the end of all lines."""
         return self.text[start : start + size].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
 
     def behind(self, lines: int) -> int:
@@ -169,7 +169,7 @@ class Head:
             found = self.text.find(self.newline, position)
             if found < 0:
                 raise FormatError(
-                    f"{self.name}: --skip-lines {lines}: its first {len(self.text):,} bytes have fewer lines"
+                    f"{self.name}: --skip-lines {lines}: there are fewer lines in its first {len(self.text):,} bytes"
                 )
             position = found + 1
         return position

@@ -1,4 +1,4 @@
-"""Rows that may be something else than edges: refused where no reading is likely, otherwise warned of."""
+"""Rows that may not be edges: an error if no reading is likely, otherwise a warning."""
 
 import re
 from collections.abc import Iterator
@@ -43,12 +43,12 @@ def refuse_words_between(where: str, layout: Layout, rows: list[list[bytes]], op
     ends = all(WHOLE.fullmatch(row[0]) and WHOLE.fullmatch(row[2]) and not NUMBER.fullmatch(row[1]) for row in three)
     words = not any(NUMBER.fullmatch(row[2]) for row in three)
     if ends or words:
-        mark = f"{row_shown(three[0][1])} stands between {row_shown(three[0][0])} and {row_shown(three[0][2])}"
+        mark = f"{row_shown(three[0][1])} is between {row_shown(three[0][0])} and {row_shown(three[0][2])}"
         weight = "3 if the first two are, with a weight" if ends else "none if the first two are"
         raise FormatError(
-            f"{where}: {mark}, as in SIF, whose second column is the kind of an edge; pass --source-column 1 "
-            "--target-column 3 --weight-column none if the first and the third cell are the ends, --source-column 1 "
-            f"--target-column 2 --weight-column {weight}"
+            f"{where}: {mark}, as in SIF, whose second column is the kind of an edge; if the first and the third "
+            "cell are the ends, pass --source-column 1 --target-column 3 --weight-column none, otherwise "
+            f"--source-column 1 --target-column 2 --weight-column {weight}"
         )
 
 
@@ -61,24 +61,24 @@ def refuse_marks(where: str, layout: Layout, rows: list[list[bytes]], shape: Sha
         line := next((line for line in layout.lines if INNER_QUOTES.match(line.text[:LONGEST_LINE])), None)
     ):
         raise FormatError(
-            f"{where}: quotes that begin within a cell, which would stay in the id: {row_shown(line.text)}; write them "
-            "around the whole cell, or pass --format edges"
+            f"{where}: quotes that begin inside a cell would become part of the id: {row_shown(line.text)}; quote "
+            "the whole cell, or pass --format edges"
         )
     for row, line in zip(rows[1:], layout.lines[1:], strict=True):
         names = text_of(row)
         if (found := named_ends(names)) and all(len(plain(names[end])) > 1 for end in found):
             raise FormatError(
-                f"{where[: where.rindex(':')]}:{line.number}: names of columns stand below other rows, "
-                f"{row_shown(line.text)}; pass --skip-lines {line.number - 1} if no edges stand above them, or "
-                "--format edges if they are vertices"
+                f"{where[: where.rindex(':')]}:{line.number}: found names of columns below other rows, "
+                f"{row_shown(line.text)}; pass --skip-lines {line.number - 1} if there are no edges above them, "
+                "or --format edges if they are vertices"
             )
     sides = [[row[end] for row in rows if len(row) > end] for end in (shape.read.source, shape.read.target)]
     marks = (cell for side in sides for cell in side if len(cell) > 1 and not cell.strip(ARROW))
     alone = (side[0] for side in sides if len({*side}) == 1 and SIGN.fullmatch(side[0]))
     if mark := next(chain(marks, alone), None):
         raise FormatError(
-            f"{where}: {row_shown(mark)} would be a vertex; say which columns are the ends with --source-column and "
-            "--target-column, or pass --format edges if it is one"
+            f"{where}: {row_shown(mark)} would be a vertex; if it is not, choose the columns of the ends with "
+            "--source-column and --target-column; if it is, pass --format edges"
         )
     _refuse_inner(where, layout, sides)
 
@@ -91,8 +91,8 @@ def _refuse_inner(where: str, layout: Layout, sides: list[list[bytes]]) -> None:
     if all(found) and sign and all(map(NUMBER.fullmatch, sides[1])):
         mark = marks.pop().decode()
         raise FormatError(
-            f"{where}: {mark!r} stands between words of one cell, as in {row_shown(row)}; write a comma in its place "
-            "if these are the ends of an edge, or pass --format edges"
+            f"{where}: {mark!r} is between words of one cell, as in {row_shown(row)}; if these are the ends of an "
+            "edge, replace it with a comma; otherwise pass --format edges"
         )
     if layout.separator == b"," and all(DECIMAL_LAST.search(line.text) for line in layout.lines):
         refuse_comma(where, row, DECIMAL_LAST)
@@ -136,9 +136,9 @@ def look_twice(
         by_place = options.weight_column == "auto" and shape.read.weight == 2 and len(rows) > 1
         if by_place and all(NUMBERED.fullmatch(row[0]) for row in rows):
             raise FormatError(
-                f"{where}: {row_shown(rows[0][0])} at the begin of {row_shown(layout.lines[0].text)} may be the number "
-                "of the row; pass --source-column 2 --target-column 3 --weight-column none if it is, --source-column 1 "
-                "--target-column 2 --weight-column 3 if it is a vertex"
+                f"{where}: {row_shown(rows[0][0])} at the begin of {row_shown(layout.lines[0].text)} may be a row "
+                "number; if it is, pass --source-column 2 --target-column 3 --weight-column none; if it is a "
+                "vertex, pass --source-column 1 --target-column 2 --weight-column 3"
             )
         if rows and len(rows[0]) == 3 and all(map(WHOLE.fullmatch, rows[0])):
             one, other, third = map(int, rows[0])
@@ -151,8 +151,8 @@ def _refuse_vertices(where: str, layout: Layout, options: IngestOptions) -> None
     names, wishes = tuple(map(plain, text_of(layout.rows[0]))), options.wishes
     if names in NODES and not (wishes.source and wishes.target):
         raise FormatError(
-            f"{where}: {row_shown(layout.lines[0].text)} are columns of a table of vertices, expected one of edges; "
-            "pass --format edges if these are vertices"
+            f"{where}: {row_shown(layout.lines[0].text)} look like the columns of a vertex table, expected a "
+            "table of edges; if these words are vertices, pass --format edges"
         )
 
 
@@ -175,15 +175,15 @@ def _doubts_of_ids(layout: Layout, rows: list[list[bytes]], shape: Shape, option
         )
     if missing := next((cell for cell in ends if cell.lower() in MISSING), None):
         yield (
-            f"{row_shown(missing)} is read as a vertex; if it says that a value is missing, remove such rows, or pass "
-            "--ids int --on-error skip if other ids are numbers"
+            f"{row_shown(missing)} is read as a vertex; if it means that a value is missing, remove such rows, "
+            "or, if other ids are numbers, pass --ids int --on-error skip"
         )
     if noted := next((cell for cell in ends if b" #" in cell), None):
         yield f"{row_shown(noted)} is read as one id; remove what follows # if it is a comment"
     if joined := _joined(rows, read.source, read.target):
         yield (
             f"{row_shown(joined)} is read as one id, with separators in it; if rows have a vertex and its neighbors, "
-            "write blanks between these and pass --format adjacency"
+            "separate these with spaces and pass --format adjacency"
         )
 
 
@@ -265,8 +265,8 @@ def see_types(where: str, layout: Layout, rows: list[list[bytes]], shape: Shape,
         return
     if len(found) > 1 or found == {b"mixed"}:
         raise FormatError(
-            f"{where}: column {place + 1} says {' and '.join(sorted(word.decode() for word in found))}, and a graph is "
-            "directed or not; pass --directed or --undirected to read all edges in one way"
+            f"{where}: column {place + 1} contains {' and '.join(sorted(word.decode() for word in found))}, "
+            "but a graph is either directed or undirected; pass --directed or --undirected to read all edges in one way"
         )
     word = found.pop()
     shape.says_direction, shape.undirected = True, word == b"undirected"

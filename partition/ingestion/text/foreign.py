@@ -1,4 +1,4 @@
-"""Texts that are no rows of edges, known by how they begin; each is refused with the way to read it."""
+"""Texts that are not rows of edges, recognized by how they begin; each is an error that explains how to read it."""
 
 import re
 from typing import NamedTuple
@@ -124,9 +124,7 @@ def _behind_preamble(text: bytes) -> bytes:
 
 def refusal(where: str, what: str, way: str) -> FormatError:
     """The error for a text of a format that is not read."""
-    return FormatError(
-        f"{where}: this is {what}, not rows of edges; {way} (--format edges reads its rows all the same)"
-    )
+    return FormatError(f"{where}: this is {what}, not rows of edges; {way} (--format edges reads its rows anyway)")
 
 
 # Formats whose lines look like rows of edges, known by their first lines; each is refused with the way to read it.
@@ -245,8 +243,8 @@ def _refuse_colons(where: str, texts: list[bytes]) -> None:
             row = row_shown(texts[0])
             kind = "are vertices, too" if known else "may be a vertex and its weight"
             way = (
-                "write a blank in place of each colon if a weight stands behind it, sed 's/:/ /' FILE, and behind it "
-                "if a vertex and its neighbors stand there, sed 's/:/: /' FILE"
+                "if a weight follows each colon, replace the colon with a space, sed 's/:/ /' FILE; if a vertex "
+                "and its neighbors follow, add a space, sed 's/:/: /' FILE"
             )
             raise refusal(where, f"words with ':' between them that {kind} ({row})", way)
 
@@ -263,7 +261,7 @@ def _refuse_marks(where: str, texts: list[bytes]) -> None:
         raise refusal(where, f"a list in brackets, as Python and JSON write ({row})", way)
     if all(map(IN_BRACKETS.search, texts)):
         way = "write weights without brackets: tr -d '()' < FILE > edges.txt"
-        raise refusal(where, f"an edge with a weight in brackets behind it ({row})", way)
+        raise refusal(where, f"an edge followed by a weight in brackets ({row})", way)
     if 2 * sum(map(bool, map(QUOTES.match, texts))) > len(texts):
         way = 'write double quotes, or none: tr -d "\'" < FILE > edges.txt'
         raise refusal(where, f"words in single quotes, which would stay in the ids ({row})", way)
@@ -272,7 +270,7 @@ def _refuse_marks(where: str, texts: list[bytes]) -> None:
     marks = [found[2] for found in map(COLON.match, texts) if found]
     if 2 * len(marks) > len(texts):
         mark = marks[0].decode()
-        way = f"write a blank in its place: sed 's/{mark}/ /g' FILE > edges.txt"
+        way = f"replace it with a space: sed 's/{mark}/ /g' FILE > edges.txt"
         raise refusal(where, f"pairs of numbers with {mark!r} between them ({row})", way)
 
 

@@ -31,11 +31,12 @@ def see_konect(head: Head, shape: Shape, options: IngestOptions) -> None:
     sides = (shape.read.source, shape.read.target)
     if found[4] is None or shape.strings or sides not in ((0, 1), (1, 0)):
         raise FormatError(
-            f"{head.name}:1: '% bip' says that sources and targets are both numbered from 1; pass --target-offset N, "
-            "at least the largest source, to add N to each target, or 0 where equal numbers are one vertex"
+            f"{head.name}:1: '% bip' means that sources and targets are both numbered from 1; to add N to each "
+            "target, pass --target-offset N, at least the largest source; if equal numbers are the same vertex, "
+            "pass 0"
         )
     shape.offset = shape.most_sources = int(found[4] if sides == (0, 1) else found[5])
     shape.warnings.append(
-        f"'% bip' says that sources and targets are both numbered from 1: {shape.offset} is added to each target, so "
-        f"that target 1 is vertex {shape.offset + 1}; --target-offset says another number, 0 adds none"
+        f"'% bip' means that sources and targets are both numbered from 1: {shape.offset} is added to each "
+        f"target, so that target 1 is vertex {shape.offset + 1}; --target-offset adds another number, or 0"
     )

@@ -35,14 +35,14 @@ from csaw.partition.ingestion.text.shape import ADJACENCY, METIS, Shape
 
 SHORTEST_CELL = 2  # bytes: a digit and what ends it
 EXPECTED = {
-    METIS: "numbers of vertices, each with a weight behind it where the first line says so",
+    METIS: "numbers of vertices, each followed by a weight if the first line says so",
     ADJACENCY: "a vertex and its neighbors as integers (words as ids: --ids string)",
 }
 WRONG = {
     numbers.TOO_LARGE: "an id of at most 64 bits",
     numbers.BAD_WEIGHT: "a weight from 0 to 3.4e38, of which positive ones are at least 1e-45",
-    numbers.COLUMNS: "as many numbers as the first line says: those of the vertex, then its neighbors, each with its "
-    "weight where edges have any",
+    numbers.COLUMNS: "as many numbers as the first line says: those of the vertex, then its neighbors, each with "
+    "its weight if edges have weights",
 }
 
 
@@ -96,7 +96,10 @@ class ListRows(Parser[Lists | bytes]):
             where = f"{self.path}:{said.counts['lines'] + int(counts[fast_rows.ERROR_LINE])}"
             raise FormatError(f"{where}: expected {expected}, found {row_shown(given.row)}")
         if counts[fast_rows.BIG] and counts[fast_rows.NEGATIVE]:
-            raise FormatError(f"{self.path}: ids below zero and above 2^63 in one file; pass --ids string")
+            raise FormatError(
+                f"{self.path}: expected ids that fit in one 64-bit type, found some below 0 and "
+                "some of 2^63 or more; pass --ids string"
+            )
         piece = self._of_metis(given) if self.numbered else Piece(given.src, given.dst)
         for name, at in (("lines", fast_rows.LINES), ("comments", fast_rows.COMMENTS), ("blank", fast_rows.BLANK)):
             said.counts[name] += int(counts[at])

@@ -104,7 +104,7 @@ class Members(io.RawIOBase):
                     self._hold(run, -len(text))
                     return text
                 if run.wrong:
-                    raise EOFError("a member is damaged or ends too early")
+                    raise EOFError("a member is damaged or cut off")
                 assert run.end is not None
                 if run.end >= self.size:
                     return b""

@@ -50,7 +50,7 @@ def required(name: str, lines: list[Line]) -> Metis:
     return found
 
 
-def recognised(head: Head, lines: list[Line]) -> Metis | None:
+def recognized(head: Head, lines: list[Line]) -> Metis | None:
     """The counts of a file that is METIS by its content: each edge that the lines of both ends could have is in both.
 
     A row of an edge list that has its own number in it, and an edge without its opposite, deny it.

@@ -189,7 +189,10 @@ class NumberRows(Parser[Parsed]):
         if counts[fast_rows.ERROR]:
             self._raise(parsed.row, line + int(counts[fast_rows.ERROR_LINE]), int(counts[fast_rows.ERROR]), counts)
         if counts[fast_rows.BIG] and counts[fast_rows.NEGATIVE]:
-            raise FormatError(f"{self.path}: ids below zero and above 2^63 in one file; pass --ids string")
+            raise FormatError(
+                f"{self.path}: expected ids that fit in one 64-bit type, found some below 0 and "
+                "some of 2^63 or more; pass --ids string"
+            )
         for name, at in (("lines", 0), ("comments", 1), ("blank", 2), ("skipped", 4)):
             said.counts[name] += int(counts[at])
         said.counts["edges"] += parsed.src.size
@@ -242,8 +245,8 @@ class NumberRows(Parser[Parsed]):
             re.split(r"[\s,;]+", row.decode("utf-8", "replace"))
         ):
             raise FormatError(
-                f"{where}: expected an edge, but a header stands here, {row_shown(row)}, as where files are joined; "
-                "remove it, or pass --on-error skip"
+                f"{where}: expected an edge, found a header, {row_shown(row)}, as in joined files; remove it, or "
+                "pass --on-error skip"
             )
         refuse_comma(where, row)
         expected = WRONG[status] if status != numbers.NOT_A_NUMBER or not ODD.search(row) else WRONG_MARKS

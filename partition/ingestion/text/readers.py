@@ -68,7 +68,7 @@ def files_of(given: object) -> list[str]:
     if not files:
         raise OptionError("INPUT: expected the path of an edge list or a table, found none")
     if files.count("-") > 1:
-        raise OptionError("INPUT: - is standard input, which can be read once; it is given more than once")
+        raise OptionError("INPUT: - is standard input, which can be read only once; give it once")
     return files
 
 
@@ -89,9 +89,7 @@ def _files(path: str) -> list[str]:
     ]
     for entry in entries:
         if entry.is_dir():
-            raise StoreError(
-                f"{shown(entry.path)} is a directory; expected nothing but edge lists or tables in {shown(path)}"
-            )
+            raise StoreError(f"{shown(entry.path)} is a directory; expected only edge lists or tables in {shown(path)}")
     if not entries:
         raise StoreError(f"{shown(path)} is a directory without files; expected edge lists or tables in it")
     return [entry.path for entry in entries]
@@ -150,8 +148,8 @@ class Several:
             header = look.shape.header_line or (look.shape.only or b"").decode(errors="replace")
             if number not in kept and header and read and header not in read:
                 self.warnings.append(
-                    f"{self.files[number]}: no rows stand below its header, {quoted(header)}, which "
-                    "other files do not have; its columns are left out"
+                    f"{self.files[number]}: there are no rows below its header, {quoted(header)}, which other "
+                    "files do not have; its columns are left out"
                 )
         how = (look.read_as if number in kept else NO_ROWS for number, look in enumerate(looked))
         self.read_as = grouped(zip(self.files, how, strict=True))
@@ -187,9 +185,9 @@ class Several:
             found["direction"] = wanted["direction"]
         if differs := next((name for name in {**wanted, **found} if wanted.get(name) != found.get(name)), None):
             raise FormatError(
-                f"{self.files[place]}: expected {differs}: {wanted.get(differs, 'none')}, as in {self.files[number]}, "
-                f"found {found.get(differs, 'none')}; files of one graph are read in one way: {WAYS[differs]}make the "
-                "files alike"
+                f"{self.files[place]}: expected {differs}: {wanted.get(differs, 'none')}, as in "
+                f"{self.files[number]}, found {found.get(differs, 'none')}; all files of one graph are read in "
+                f"the same way: {WAYS[differs]}make the files alike"
             )
         if place == number:
             self.weighted = look.weighted
@@ -259,7 +257,7 @@ def _parsed(rows: FileRows, parse: Callable[[], InTurn] | None) -> tuple[FileRow
 
 
 def grouped(said: Iterable[tuple[str, str]]) -> list[str]:
-    """What is said of each file, of files beside each other that are read alike once."""
+    """The line about each file, once for consecutive files that are read alike."""
     runs = [(how, [file for file, _ in run]) for how, run in groupby(said, key=itemgetter(1))]
     if len(runs) == 1:
         return [runs[0][0]]

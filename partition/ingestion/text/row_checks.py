@@ -1,5 +1,5 @@
-"""What all rows of a file must have in common beside their cells: looked for in whole blocks, and in their lines
-where a block may have another row.
+"""Checks of what all rows of a file must have in common besides their cells: in whole blocks, and in their lines where
+a block may have another row.
 """
 
 import re
@@ -93,7 +93,7 @@ class HeaderAgain(NamedTuple):
         return self.header in block.lower()
 
     def fault(self, line: bytes) -> str:
-        return "an edge, but the header stands here again, as where files are joined; remove it" * (
+        return "an edge, but the header is repeated here, as in joined files; remove it" * (
             line.strip().lower() == self.header
         )
 
@@ -146,8 +146,8 @@ def arrow_between(name: str, lines: list[Line]) -> Arrow | None:
     glued = any(not each[2] and not each[1].isdigit() and each.end() < len(each.string) for each in found if each)
     if mark not in MARKS or glued:
         raise FormatError(
-            f"{name}:{lines[0].number}: {mark.decode()!r} stands between the ends, as in {row_shown(texts[0])}, and "
-            f"may mean anything; write a blank there: sed 's/{mark.decode()}/ /' FILE | csaw partition - OUT"
+            f"{name}:{lines[0].number}: {mark.decode()!r} is between the ends, as in {row_shown(texts[0])}, and "
+            f"may mean anything; replace it with a space: sed 's/{mark.decode()}/ /' FILE | csaw partition - OUT"
         )
     if any(text.count(mark) != 1 for text in texts):
         return None
@@ -161,8 +161,8 @@ def arrow_between(name: str, lines: list[Line]) -> Arrow | None:
 def _two_signs(where: str, mark: bytes, text: bytes) -> FormatError:
     """The error for words with a mark between them, and another sign before a weight."""
     return FormatError(
-        f"{where}: {mark.decode()!r} and a comma or semicolon stand between the cells of {row_shown(text)}; write one "
-        f"sign for both: sed 's/ *{mark.decode()} */,/' FILE | csaw partition - OUT"
+        f"{where}: {mark.decode()!r} and a comma or semicolon both separate the cells of {row_shown(text)}; "
+        f"write one separator instead: sed 's/ *{mark.decode()} */,/' FILE | csaw partition - OUT"
     )
 
 
@@ -170,7 +170,7 @@ def _refuse_ends(name: str, lines: list[Line], texts: list[bytes]) -> None:
     """Raise FormatError for rows with an arrow that end with a separator or brackets, which would stay in words."""
     if found := next(filter(None, (DATA.search(text[-LONGEST:]) for text in texts)), None):
         raise FormatError(
-            f"{name}:{lines[0].number}: expected a row that ends with a cell, found brackets behind it, "
+            f"{name}:{lines[0].number}: expected a row that ends with a cell, found brackets after it, "
             f"{row_shown(found[0])}; write a weight without brackets, and remove other data"
         )
     if line := next((line for line, text in zip(lines, texts, strict=True) if text.endswith((b",", b";"))), None):

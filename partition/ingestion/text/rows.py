@@ -167,9 +167,9 @@ class TextRows(Recorded):
         bad, like_rows, respelled = self.said.bad_weights, self.said.like_rows, self.said.respelled
         if respelled.times:
             self.warnings.append(
-                f"ids are written with a plus, zeros before them or three behind a point, such as "
-                f"{self.said.spelling} in line {respelled.line}; they are read as numbers, which have none of these: "
-                "pass --ids string to keep ids as they are written"
+                f"ids are written with a plus, leading zeros or three decimal zeros, such as {self.said.spelling} "
+                f"in line {respelled.line}; they are read as numbers, which lose these: to keep ids as they are "
+                "written, pass --ids string"
             )
         if like_rows.times:
             self.warnings.append(
@@ -178,8 +178,8 @@ class TextRows(Recorded):
             )
         if bad.times and not self.skip_errors:
             raise FormatError(
-                f"{self.path}:{bad.line}: {bad.times} weights are negative, NaN, infinite or beyond float32, whose "
-                "positive numbers reach from 1e-45 to 3.4e38, the first on this line; mend them, or pass "
+                f"{self.path}:{bad.line}: {bad.times} weights are negative, NaN, infinite or outside float32, "
+                "whose positive numbers range from 1e-45 to 3.4e38, first on this line; correct them, or pass "
                 "--weight-column none or --on-error skip"
             )
         self._check_counts()
@@ -277,6 +277,6 @@ class Ranges:
             except OSError as error:
                 raise StoreError(f"{self.path} cannot be read: {error.strerror}") from error
             if got <= 0:
-                raise FormatError(f"{self.path}: the file has become shorter while it was read; run it again")
+                raise FormatError(f"{self.path}: the file became shorter while it was read; run the command again")
             rest = rest[got:]
         return end - begin

@@ -86,7 +86,9 @@ def columns_of(shape: Shape, options: IngestOptions) -> str:
 
 
 def roles(read: Columns, count: int, names: list[str] | None, options: IngestOptions) -> str:
-    """What each column is, in their order: those that are not read in brackets, and only their number of many."""
+    """The role of each column, in order: those that are not read are in brackets, and only their number if there are
+    many.
+    """
     known = {read.source: "source", read.target: "target", read.weight: "weight"}
     known |= {place: column.name for place, column in zip(read.further, options.further, strict=True)}
     places = range(count) if count <= FEW else sorted(place for place in known if place >= 0)

@@ -57,9 +57,8 @@ def describe(name: str, layout: Layout, comment: bytes, shape: Shape, options: I
         names = names_in_comment(comment, layout.separator, columns)
     elif len(names) != columns and not (wishes.source and wishes.target and not wishes.names):
         raise FormatError(
-            f"{name}:{first.number}: the header has {len(names)} names, the rows under it have {columns} "
-            "columns; say which are the ends "
-            f"with --source-column and --target-column, by number from 1"
+            f"{name}:{first.number}: the header has {len(names)} names, the rows under it have {columns} columns; "
+            "choose the columns of the ends with --source-column and --target-column, by number from 1"
         )
     where = f"{name}:{first.number}"
     shape.read = choose(where, names if names is None or len(names) == columns else None, columns, wishes)
@@ -73,7 +72,7 @@ def describe(name: str, layout: Layout, comment: bytes, shape: Shape, options: I
         shape.warnings += notes(shape.names, shape.read, wishes)
     elif columns - len(shape.further) > 3 and options.weight_column == "auto":
         raise FormatError(
-            f"{where}: expected 2 or 3 columns, found {columns}; say which holds weights with "
+            f"{where}: expected 2 or 3 columns, found {columns}; choose the column of weights with "
             "--weight-column N, or none; pass --format adjacency if each row has a vertex and its neighbors"
         )
 
@@ -90,9 +89,8 @@ def _columns(name: str, layout: Layout, skip: int, options: IngestOptions) -> in
         raise _unequal(name, lines, layout.rows[skip:], other)
     if columns < 2 and other is None:
         raise FormatError(
-            f"{name}:{lines[0].number}: expected 'source target [weight]' between blanks, tabs, commas or "
-            "semicolons, found one column: "
-            f"{row_shown(lines[0].text)}"
+            f"{name}:{lines[0].number}: expected 'source target [weight]', separated by spaces, tabs, commas or "
+            f"semicolons, found one column: {row_shown(lines[0].text)}"
         )
     return columns
 
@@ -106,9 +104,9 @@ def _unequal(name: str, lines: list[Line], rows: list[list[bytes]], other: int) 
     first, odd, sizes = lines[0], lines[other], [len(row) for row in rows]
     if all(len(row) > 1 and row[1] == b"%d" % (len(row) - 2) for row in rows):
         return FormatError(
-            f"{name}:{first.number}: expected an edge, found a vertex, the number of its neighbors, and these: "
-            f"{row_shown(first.text)}; read them without the second: awk '{{$2=\"\"}} 1' FILE | csaw partition - "
-            "OUT --format adjacency"
+            f"{name}:{first.number}: expected an edge, found a vertex with the number of its neighbors and the "
+            f"neighbors: {row_shown(first.text)}; remove the second column: awk '{{$2=\"\"}} 1' FILE | csaw "
+            "partition - OUT --format adjacency"
         )
     if other == 1 and len(sizes) > 2 and len(set(sizes[1:])) == 1:
         matrix = ", --format matrix-market if it is 'rows columns entries'" if SIZES.match(first.text) else ""
@@ -158,8 +156,8 @@ def is_header(name: str, layout: Layout, is_own: bool, options: IngestOptions) -
         if first in rest and options.format == "auto":
             line = layout.lines[1 + rest.index(first)]
             raise FormatError(
-                f"{name}:{line.number}: the first row, {row_shown(line.text)}, stands here again: remove it if it is a "
-                "header, as where files are joined; pass --format edges if both are edges"
+                f"{name}:{line.number}: the first row, {row_shown(line.text)}, occurs here again; if it is a "
+                "header, as in joined files, remove it; if both are edges, pass --format edges"
             )
         beside = [k for k in range(len(first)) if k not in ends]
         return any(_is_above_numbers(first, rest, k) for k in beside)  # otherwise vertices are called u and v
@@ -196,9 +194,9 @@ def refuse_digits(where: str, names: list[str], shape: Shape) -> None:
     ends = names[shape.read.source : shape.read.source + 1] + names[shape.read.target : shape.read.target + 1]
     if names[0] and any(name[:1].isdigit() for name in ends):
         raise FormatError(
-            f"{where}: expected an edge or a header of words, found "
-            f"{row_shown(str(shape.header_line).encode())}, which may be either; pass "
-            f"--ids string if it is an edge, --skip-lines {shape.skip_lines} if it is a header"
+            f"{where}: expected an edge, or a header of words, found "
+            f"{row_shown(str(shape.header_line).encode())}, which may be either; if it is an edge, pass --ids "
+            f"string; if it is a header, pass --skip-lines {shape.skip_lines}"
         )
 
 
@@ -233,7 +231,7 @@ def sniff(
     lines, comment = head.rows(options.skip_lines)
     shape.empty = not lines
     shape.only = lines[0].text.strip() if head.ended and len(lines) == 1 else None
-    if asked == METIS or (asked == "auto" and lines and metis.recognised(head, lines)):
+    if asked == METIS or (asked == "auto" and lines and metis.recognized(head, lines)):
         _of_metis(name, lines, shape, options)
     elif lines and (asked == ADJACENCY or asked == "auto") and adjacency_of(head, lines, shape, options):
         if asked == "auto":
@@ -294,7 +292,7 @@ def _of_metis(name: str, lines: list[Line], shape: Shape, options: IngestOptions
     counts = metis.required(name, lines)
     _refuse_columns(name, "METIS graphs", options)
     if options.ids == "string":
-        raise OptionError(f"{name}: --ids string: expected int, because vertices of METIS graphs are numbers of lines")
+        raise OptionError(f"{name}: --ids string: expected int, because the vertices of a METIS graph are line numbers")
     shape.format, shape.empty, shape.undirected, shape.says_direction = METIS, False, True, True
     shape.declared = {"vertices": counts.vertices, "edges": counts.edges}
     shape.skip, shape.skip_lines = counts.skip, counts.lines

@@ -257,8 +257,8 @@ class TableRows(Recorded):
                 yield from pyarrow.feather.read_table(self.path).to_batches()
         except (pyarrow.ArrowException, OSError) as error:
             raise FormatError(
-                f"{self.path}: the file is damaged, or not of the type that its suffix says ({error}); "
-                "write or fetch it again"
+                f"{self.path}: the file is damaged, or its type differs from its suffix ({error}); write or fetch "
+                "it again"
             ) from error
 
     def _groups(self, count: int) -> list[int]:

@@ -61,7 +61,7 @@ class WordRows(Parser[CutRows | bytes]):
         lines = block.split(bytes([self.shape.newline]))
         if b"\0" in block:
             number = self.counts["lines"] + 1 + next(k for k, line in enumerate(lines) if b"\0" in line)
-            raise FormatError(f"{self.path}:{number}: a byte of value 0; expected text")
+            raise FormatError(f"{self.path}:{number}: expected text, found a byte of value 0")
         if not lines[-1]:
             lines.pop()
         for line in lines:
@@ -137,7 +137,7 @@ class WordRows(Parser[CutRows | bytes]):
             if not self.skip_errors:
                 refuse_comma(where, line)
             self._bad(
-                FormatError(f"{where}: expected a number as weight, found {row_shown(word)} in {row_shown(line)}")
+                FormatError(f"{where}: expected a number as the weight, found {row_shown(word)} in {row_shown(line)}")
             )
             return None
         if weight == 0.0 and POSITIVE.match(word):

@@ -103,7 +103,7 @@ def test_graphs_without_clusters_and_wishes_that_cannot_be_are_refused(tmp_path)
     store = store_of(tmp_path / "h.zarr", SQUARE, directed=False, clusters=3)
     with pytest.raises(OptionError, match="at most the graph's 3 clusters, found 4"):
         sample(store, tmp_path / "s.zarr", ALGO, clusters_per_batch=4)
-    with pytest.raises(OptionError, match="cluster-gcn draws clusters of the whole graph; run without --sources"):
+    with pytest.raises(OptionError, match="cluster-gcn draws clusters of the whole graph; leave out --sources"):
         sample(store, tmp_path / "s.zarr", ALGO, clusters_per_batch=2, sources=[0])
 
 

@@ -164,7 +164,7 @@ def test_the_multidimensional_sampler_is_frontier_sampling(tmp_path):
 @pytest.mark.parametrize("algo", FROM_THE_WHOLE)
 def test_sources_that_would_not_be_read_are_refused(tmp_path, algo, sources):
     store = store_of(tmp_path / "g.zarr", SQUARE, directed=False)
-    with pytest.raises(OptionError, match=f"sources: {algo} draws .* the whole graph; run without"):
+    with pytest.raises(OptionError, match=f"sources: {algo} draws .* the whole graph; leave out"):
         sample(store, tmp_path / "s.zarr", algo, sources=sources)
     assert not (tmp_path / "s.zarr").exists()
 
@@ -236,7 +236,7 @@ def test_inclusion_without_a_closed_form_is_refused(tmp_path):
     with pytest.raises(OptionError, match="no closed form is known for the inclusion of saint-walk"):
         inclusion(samples, store, exact=True)
     joined = sample(store, tmp_path / "j.zarr", "saint-edge", frontier_size=2, target=3, instances=5, device="cpu")
-    with pytest.raises(OptionError, match="no closed form is known with --target"):
+    with pytest.raises(OptionError, match="no closed form is known for --target"):
         inclusion(joined, store, exact=True)
     plain = sample(store, tmp_path / "t.zarr", "snowball", device="cpu")
     with pytest.raises(OptionError, match="expected induced subgraphs; sample with --induced"):

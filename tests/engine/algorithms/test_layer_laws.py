@@ -155,7 +155,9 @@ def test_layers_of_dead_ends_are_empty_and_of_everything_hold_it(tmp_path):
 def test_biases_that_depend_on_more_than_their_edge_are_refused(tmp_path):
     store = store_of(tmp_path / "g.zarr", EDGES, directed=False)
     for algo in ("ladies", "fastgcn"):
-        with pytest.raises(OptionError, match="expected a bias of the edge alone, found one that reads depth"):
+        with pytest.raises(
+            OptionError, match="expected a bias that depends only on the edge, found one that reads depth"
+        ):
             sample(store, tmp_path / "s.zarr", algo, edge_bias="e.weight + e.depth")
 
 

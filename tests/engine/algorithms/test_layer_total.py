@@ -124,7 +124,5 @@ def test_a_total_that_cannot_end_anything_is_refused(tmp_path, store):
         prepare(store, "layer", total=2, frontier_size=2)
     for collective, once in ((False, True), (True, False)):
         (tmp_path / "own.py").write_text(OWN.format(collective=collective, once=once))
-        with pytest.raises(
-            OptionError, match="many.(collective|visited_once): expected True beside total, found False"
-        ):
+        with pytest.raises(OptionError, match="many.(collective|visited_once): expected True with total, found False"):
             prepare(store, f"{tmp_path / 'own.py'}:Many")

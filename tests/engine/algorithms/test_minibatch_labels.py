@@ -128,10 +128,13 @@ def reported(path, stored, arrays):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("3 1\n4\n", "seeds.txt:2: expected a vertex id and its label, a number, found '4'; give each seed a line"),
+        (
+            "3 1\n4\n",
+            "seeds.txt:2: expected a vertex id and its label, a number, found '4'; give each seed a separate line",
+        ),
         (
             "3\n\n4 1\n",
-            "seeds.txt:3: expected one vertex id, found '4 1'; give each seed a line of its own, and a label",
+            "seeds.txt:3: expected one vertex id, found '4 1'; give each seed a separate line, and a label",
         ),
         ("3 1 2\n", "seeds.txt:1: expected a vertex id and its label, a number, found '3 1 2'"),
         ("3 1\n4 red\n", "seeds.txt:2: expected a label, a finite number, .* found 'red'"),
@@ -180,7 +183,7 @@ def test_a_malformed_line_is_named(tmp_path, store, text, said):
         (
             "minibatch",
             {"sources": {"ids": [1], "y": [1.0]}, "induced": True},
-            "labels of seeds are kept in mini-batches, and this run draws subgraphs",
+            "only mini-batches store labels of seeds, but this run draws subgraphs",
         ),
     ],
 )

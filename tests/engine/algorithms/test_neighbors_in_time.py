@@ -139,25 +139,25 @@ IN_TIME = {"time_strategy": "uniform"}
     [
         (IN_TIME, "--time-strategy: expected a time for each source, found none; give a file of --sources whose lines"),
         (IN_TIME | {"sources": "random:3"}, "--time-strategy: expected a time for each source"),
-        ({"start_time": 3}, "--start-time: expected --time-strategy uniform or last beside it"),
+        ({"start_time": 3}, "--start-time: expected --time-strategy uniform or last with it"),
         ({"time_order": "strict"}, "--time-order: expected --time-strategy"),
         ({"time_against": "previous"}, "--time-against: expected --time-strategy"),
         ({"time_window": 3}, "--time-window: expected --time-strategy"),
         (IN_TIME | {"time_window": -1}, "--time-window: expected a length of time, a number from 0 on"),
         ({"time_strategy": "first"}, "--time-strategy: expected one of uniform, last, found 'first'"),
-        ({"time_strategy": "last", "replace": True}, "--time-strategy last: expected no --replace"),
+        ({"time_strategy": "last", "replace": True}, "--time-strategy last and --replace exclude each other"),
         (
             IN_TIME | {"replace": True, "fanout": (2, -1)},
-            "--replace: expected fanouts of at least 0 beside --time-stra",
+            "--replace: expected fanouts of at least 0 with --time-stra",
         ),
-        (IN_TIME | {"unique": True}, "--time-strategy: expected no --unique"),
-        (IN_TIME | {"start_time": 3, "induced": True}, "--induced: expected none beside --time-strategy"),
-        (IN_TIME | {"start_time": 3, "target": 3}, "--target: neighbor cannot be joined"),
+        (IN_TIME | {"unique": True}, "--time-strategy and --unique exclude each other"),
+        (IN_TIME | {"start_time": 3, "induced": True}, "--induced and --time-strategy exclude each other"),
+        (IN_TIME | {"start_time": 3, "target": 3}, "--target: neighbor cannot be repeated"),
         (IN_TIME | {"start_time": 3, "bias": "degree"}, "expected edges that are equally likely, .* pass --bias=none"),
         (IN_TIME | {"start_time": 3, "edge_bias": "e.dst + 1"}, "expected edges that are equally likely"),
         (
             IN_TIME | {"start_time": 3, "select": "its"},
-            "--select its cannot draw neighbor beside --time-strategy, .* it can use time",
+            "--select its cannot draw neighbor with --time-strategy, .* it can use time",
         ),
         (IN_TIME | {"start_time": 3.5}, "--start-time: expected a number without decimals"),
         (IN_TIME | {"start_time": 2**63}, "--start-time"),
@@ -205,7 +205,7 @@ def test_times_that_nothing_reads_are_refused_with_the_reason(tmp_path, algo, sa
 
 def test_seeds_of_different_times_need_disjoint_nodes(tmp_path):
     store, sources = events_store(tmp_path / "g.zarr", TIED, 5), {"ids": [0, 1], "time": [3, 4]}
-    with pytest.raises(OptionError, match="expected --disjoint beside seeds of different times"):
+    with pytest.raises(OptionError, match="seeds of different times need --disjoint"):
         prepare(store, "minibatch", sources=sources, **IN_TIME)
     prepare(store, "minibatch", sources=sources | {"time": [3, 3]}, **IN_TIME)
     with pytest.raises(OptionError, match="--time-against is not an option of minibatch"):
@@ -245,12 +245,12 @@ def test_a_weighted_graph_needs_no_bias(tmp_path):
         (
             "neighbor",
             "0\n",
-            ":1: expected a vertex id and its time, .* found '0'; give each source a line",
+            ":1: expected a vertex id and its time, .* found '0'; give each source a separate line",
         ),
         (
             "neighbor",
             "0 3\n1\n",
-            ":2: expected a vertex id and its time, with a blank, tab or comma between them, found '1'",
+            ":2: expected a vertex id and its time, separated by a space, tab or comma, found '1'",
         ),
         ("neighbor", "0 3\n1 2 4\n", ":2: expected a vertex id and its time"),
         ("neighbor", "0 soon\n", ":1: expected a time, a number without decimals that int64 holds, .*, found 'soon'"),

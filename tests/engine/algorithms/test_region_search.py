@@ -46,10 +46,10 @@ def test_the_page_says_the_chances_of_the_paper_and_of_the_law():
     assert paper == [Fraction(1, 3), 0, Fraction(16, 45), Fraction(8, 45), Fraction(2, 15)]
     assert exact == [Fraction(bias, 9) if place != taken else 0 for place, bias in enumerate(biases)]
     text = re.search(
-        r"with biases ([\d, ]+) and the second one taken, "
-        r"the others come with chances ([\d., ]+) in place of ([\d., ]+)\. ",
+        r"With biases ([\d, ]+) and the second already taken, "
+        r"the others should have probabilities ([\d., ]+), but get ([\d., ]+)\. ",
         DOCS.read_text(),
     )
     assert [int(bias) for bias in text[1].split(", ")] == biases
-    for said, found in ((text[2], paper), (text[3], exact)):
+    for said, found in ((text[3], paper), (text[2], exact)):
         assert said.split(", ") == [f"{float(chance):.3f}".lstrip("0") for chance in found if chance]

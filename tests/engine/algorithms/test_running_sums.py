@@ -62,7 +62,7 @@ def test_where_they_cannot_be(tmp_path):
     store = random_store(tmp_path / "g.zarr", partitions=4)
     with pytest.raises(OptionError, match="--layout ctps: on the CPU, this run can use csr"):
         prepare(store, "snowball", layout="ctps")
-    with pytest.raises(OptionError, match="--layout ctps needs .* bytes beside the graph"):
+    with pytest.raises(OptionError, match="--layout ctps needs .* bytes in addition to the graph"):
         prepare(store, "neighbor", layout="ctps", residency="disk", memory=1 << 20)
 
 

@@ -154,7 +154,7 @@ def test_faults_are_found_by_name(tmp_path, store, monkeypatch, name):
         ({"norms": "g"}, "give columns with --columns"),
         (
             {"norms": "g", "columns": {"g": NORMS - 1.0}},
-            "expected numbers from 0 on, one of them above 0, found -1 to 49",
+            "expected numbers of at least 0, at least one of them above 0, found -1 to 49",
         ),
         ({"norms": "g", "columns": {"g": 0.0 * NORMS}}, "found 0 to 0"),
         ({"epochs": 3}, "--epochs is not an option of mvs"),

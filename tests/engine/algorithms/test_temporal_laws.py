@@ -212,10 +212,13 @@ def test_a_geometric_rank_holds_for_rows_of_any_length(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"start_bias": "linear"}, "--start-bias: expected --start edge beside it, found vertex"),
-        ({"start_scale": 2.0}, "--start-scale: expected --start edge beside it"),
+        ({"start_bias": "linear"}, "--start-bias: expected --start edge with it, found vertex"),
+        ({"start_scale": 2.0}, "--start-scale: expected --start edge with it"),
         ({"start": "edge", "start_scale": 2.0}, "--start-scale: expected --start-bias exponential or"),
-        ({"start": "edge", "start_prefer": "early"}, "--start-prefer early: expected another --start-bias"),
+        (
+            {"start": "edge", "start_prefer": "early"},
+            "--start-prefer early: expected a --start-bias other than uniform",
+        ),
         (
             {"start": "edge", "start_bias": "exponential", "start_per": "time"},
             "--start-per time: expected --start-bias uniform, linear or exponential-rank",
@@ -224,18 +227,18 @@ def test_a_geometric_rank_holds_for_rows_of_any_length(tmp_path):
         ({"per": "time", "time_bias": "exponential"}, "--per time: expected --time-bias uniform, linear or"),
         ({"start": "edge", "start_time": 3}, "--start edge: expected no --start-time"),
         ({"start": "edge", "last_time": 3}, "--start edge: expected no --last-time"),
-        ({"start": "edge", "sources": [0]}, "--sources: expected none where walks start at edges"),
-        ({"start": "edge", "sources": "all"}, "--sources: expected none where walks start at edges"),
-        ({"start": "edge", "num_walks": 3}, "--num-walks: expected none where walks start at edges"),
-        ({"prefer": "far"}, "--prefer far: expected another --time-bias"),
+        ({"start": "edge", "sources": [0]}, "--sources: expected none with --start edge"),
+        ({"start": "edge", "sources": "all"}, "--sources: expected none with --start edge"),
+        ({"start": "edge", "num_walks": 3}, "--num-walks: expected none with --start edge"),
+        ({"prefer": "far"}, "--prefer far: expected a --time-bias other than uniform"),
         (
             {"time_scale": 2.0},
-            "--time-scale: expected --time-bias exponential or exponential-rank beside it, found uniform",
+            "--time-scale: expected --time-bias exponential or exponential-rank with it, found uniform",
         ),
         ({"walk_length": None}, "--walk-length"),
         ({"time_window": -1}, "--time-window"),
         ({"time_scale": 0.0}, "--time-scale"),
-        ({"edge_bias": "e.time"}, "derive a class with an edge_bias from TemporalWalk"),
+        ({"edge_bias": "e.time"}, "derive a class from TemporalWalk"),
     ],
 )
 def test_options_at_odds_are_refused(tmp_path, options, said):

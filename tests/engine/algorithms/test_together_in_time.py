@@ -175,13 +175,13 @@ BESIDE = UNIFORM | {"start_time": 3}
         ),
         ("labor", {"time_against": "previous"}, "--time-against: expected --time-strategy"),
         ("layer", {"start_time": 3}, "--start-time: expected --time-strategy"),
-        ("labor", BESIDE | {"induced": True}, "--induced: expected none beside --time-strategy"),
-        ("labor", BESIDE | {"target": 3}, "--target: labor cannot be joined"),
-        ("layer", BESIDE | {"target": 3}, "--target: layer cannot be joined"),
-        ("layer", BESIDE | {"unique": True}, "--time-strategy: expected no --unique"),
+        ("labor", BESIDE | {"induced": True}, "--induced and --time-strategy exclude each other"),
+        ("labor", BESIDE | {"target": 3}, "--target: labor cannot be repeated"),
+        ("layer", BESIDE | {"target": 3}, "--target: layer cannot be repeated"),
+        ("layer", BESIDE | {"unique": True}, "--time-strategy and --unique exclude each other"),
         ("layer", BESIDE | {"bias": "degree"}, "expected edges that are equally likely, .* pass --bias=none"),
         ("labor", BESIDE | {"edge_bias": "e.dst + 1"}, "expected edges that are equally likely"),
-        ("labor", BESIDE | {"select": "uniform"}, "--select uniform cannot draw labor beside --time-strategy"),
+        ("labor", BESIDE | {"select": "uniform"}, "--select uniform cannot draw labor with --time-strategy"),
     ],
 )
 def test_options_at_odds_are_refused(tmp_path, algo, options, said):

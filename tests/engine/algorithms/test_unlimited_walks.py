@@ -168,7 +168,7 @@ def test_walks_are_read_one_by_one_and_exported(tmp_path, store):
     assert [[int(v) for v in line.split()] for line in lines] == walks
     batch = samples.pyg(10, 20)
     assert [batch["n_id"][row[row >= 0]].tolist() for row in batch["walk"]] == walks[10:20]
-    with pytest.raises(OptionError, match="no table, as an .npy file is"):
+    with pytest.raises(OptionError, match="do not fit the table of an .npy file"):
         export(tmp_path / "s.zarr", tmp_path / "c.npy")
 
 
@@ -191,14 +191,14 @@ def test_lists_of_a_parquet_file_are_the_walks(tmp_path, store):
     ],
 )
 def test_what_might_never_end_is_refused(store, algo, options, why):
-    with pytest.raises(OptionError, match=f"--walk-length none: .*, and {algo} {why}; give a number of steps$"):
+    with pytest.raises(OptionError, match=f"--walk-length none: .*, but {algo} {why}; give a number of steps$"):
         prepare(store, algo, walk_length="none", **options)
 
 
 def test_a_walk_that_does_not_end_is_an_error_that_names_it(tmp_path, store, monkeypatch):
     for name in ("api.termination.MOST_STEPS", "api.termination.MOST_PLANNED", "batches.walks.MOST_STEPS"):
         monkeypatch.setattr(f"csaw.engine.{name}", 20)
-    with pytest.raises(BudgetError, match=r"instance \d+ has taken 20 steps and has not ended"):
+    with pytest.raises(BudgetError, match=r"instance \d+ has not ended after 20 steps"):
         draw(store, tmp_path / "s.zarr", "ppr", termination_prob=0.05, instances=40)
 
 

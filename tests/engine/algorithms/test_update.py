@@ -86,7 +86,7 @@ def test_verify_finds_a_frontier_that_update_does_not_give(tmp_path, store, mine
             "mine.layout: expected 'subgraphs'",
         ),
         ("    shares_draws = True\n    visited_once = False\n", "return e.dst", "mine.shares_draws: expected False"),
-        ("    collective = True\n", "return e.prev", "mine.update: e.prev is not known beside collective = True"),
+        ("    collective = True\n", "return e.prev", "mine.update: e.prev is not available with collective = True"),
         ("", "return e.vertices", "update or dead_end at .*: expected a vertex below e.vertices = 300"),
     ],
 )

@@ -110,7 +110,9 @@ def test_a_full_disk_under_the_temporary_file_is_named(tmp_path, monkeypatch):
 
     monkeypatch.setattr("os.pwrite", full)
     network = HostNetwork(store, derived=tmp_path / "kept", residency=Residency.DISK)
-    with pytest.raises(StoreError, match="kept: a file for triangles, .* No space left on device; raise --memory, or"):
+    with pytest.raises(
+        StoreError, match="kept: a temporary file for triangles .* No space left on device; raise --memory, or"
+    ):
         list(common_neighbors.triangle_list(network))
 
 

@@ -217,8 +217,8 @@ def _without_checks(self):
             [of(damping=option(3, help="m"))],
             "Mine.damping: csaw's pagerank has an option of this name and another type",
         ),
-        ([of(__init__=_without_checks)], "Mine.__init__: a measure is made by its options"),
-        ([of(__init__=_without_checks)()], "Mine.__init__: a measure is made by its options"),
+        ([of(__init__=_without_checks)], "Mine.__init__: a measure must not define it"),
+        ([of(__init__=_without_checks)()], "Mine.__init__: a measure must not define it"),
         ("degree,nofile.py", "--measures: expected FILE.py:CLASS, found 'nofile.py'"),
     ],
 )
@@ -272,7 +272,7 @@ def test_a_total_of_integers_wraps_around(tmp_path):
 
 
 def test_nan_names_the_hook_that_gave_it(tmp_path):
-    with pytest.raises(OptionError, match=r"Unfit.edge: expected a number, found NaN .* such as 0 / 0"):
+    with pytest.raises(OptionError, match=r"Unfit.edge: expected a number, found NaN .* as from 0 / 0"):
         Unfit().findings(HostNetwork(GRAPHS["square"](tmp_path / "g.zarr")))
 
 

@@ -58,7 +58,7 @@ def test_an_evaluation_needs_no_more_than_it_asks_for(tmp_path, monkeypatch, nam
 
 def test_all_rows_where_they_must_be_in_memory_are_asked_for_at_once(tmp_path):
     store = GRAPHS["directed"](tmp_path / "g.zarr", False)
-    with pytest.raises(BudgetError, match="are needed for all rows .* raise --memory to .*, or run without") as refusal:
+    with pytest.raises(BudgetError, match="are needed for all rows .* raise --memory to .*, or leave out") as refusal:
         evaluate(store, measures=["core"], memory=1, residency="resident", device="cpu", refresh=True)
     needed = int(str(refusal.value).partition("raise --memory to ")[2].partition(", or")[0].replace(",", ""))
     assert evaluate(store, measures=["core"], memory=needed, residency="resident", device="cpu", refresh=True).profile

@@ -91,7 +91,7 @@ def test_an_interrupted_measure_goes_on_where_it_was(store, notes, case, caplog,
     interrupted(store, notes, options, parts - 1)
     with caplog.at_level(logging.INFO):
         again = evaluate(store, **options).profile
-    assert "goes on where it was interrupted" in caplog.text
+    assert "continues where it was interrupted" in caplog.text
     assert notes.count <= 2
     assert not list(place_of(store, options).files())
     assert again.keys() == whole.keys()
@@ -121,7 +121,7 @@ def test_what_cannot_be_taken_up_is_computed_from_its_beginning(store, notes, tr
     with caplog.at_level(logging.INFO):
         evaluate(store, refresh=trouble == "refreshed", **options)
     assert notes.count == 9
-    assert "goes on" not in caplog.text
+    assert "continues" not in caplog.text
 
 
 def test_a_disk_without_room_stops_nothing(store, notes, monkeypatch):

@@ -163,5 +163,5 @@ def test_an_expression_too_deep_to_compile_is_an_option_error():
 
 def test_the_earlier_name_of_an_option_still_works():
     assert RunOptions.of({"batch_size": 5, "p": 1})[0].in_flight == RunOptions.of({"in_flight": 5})[0].in_flight == 5
-    with pytest.raises(OptionError, match="--batch-size is the earlier name of --in-flight; give one of them"):
+    with pytest.raises(OptionError, match="--batch-size is the earlier name of --in-flight; give only one of them"):
         RunOptions.of({"batch_size": 5, "in_flight": 6})

@@ -27,8 +27,8 @@ BIAS, UPDATE = "    def edge_bias(self, e):\n        ", "    def update(self, e)
 SIZES = "    def sizes(self):\n        return "
 
 WALKS = {
-    "text": (BIAS + "return 'a'", "mine.edge_bias: expected a number on every way out, found text"),
-    "nothing": (BIAS + "return None", "mine.edge_bias: expected a number on every way out, found None"),
+    "text": (BIAS + "return 'a'", "mine.edge_bias: expected every path to return a number, found text"),
+    "nothing": (BIAS + "return None", "mine.edge_bias: expected every path to return a number, found None"),
     "no return": (BIAS + "pass", "found None"),
     "a dict": (BIAS + "return {}", "mine.edge_bias: a dict cannot be used here"),
     "no edge": ("    def edge_bias(self):\n        return 1.0", "expected a method 'def edge_bias(self, e)'"),
@@ -42,8 +42,8 @@ WALKS = {
     "an error": (BIAS + "raise ValueError('x')", "raise cannot be used here"),
     "a shadow": (BIAS + "graph = 3\n        return e.weight", "a variable cannot be called graph here"),
     "a number": ("    edge_bias = 3", "expected a method written with def, in a file, found 3, which has no source"),
-    "text as a vertex": (UPDATE + "return 'a'", "mine.update: expected a vertex on every way out, found text"),
-    "None as a vertex": (UPDATE + "return None", "mine.update: expected a vertex on every way out, found None"),
+    "text as a vertex": (UPDATE + "return 'a'", "mine.update: expected every path to return a vertex, found text"),
+    "None as a vertex": (UPDATE + "return None", "mine.update: expected every path to return a vertex, found None"),
     "a vertex bias": ("    def vertex_bias(self, v):\n        return 1.0", "mine.vertex_bias: a Walk never calls it"),
     "a name that nothing reads": (
         "    def edge_bais(self, e):\n        return 1.0",
@@ -51,7 +51,7 @@ WALKS = {
     ),
     "a fraction of a vertex": (
         "    def update(self, e):\n        return e.dst * 0.5",
-        "mine.update: expected a vertex, an integer, found a number with a fraction; int() cuts it",
+        "mine.update: expected a vertex, which is an integer, found a number with a fraction; convert it with int()",
     ),
     "a comparison with text": (
         "    def edge_bias(self, e):\n        return 2.0 if e.source == 'Mr Hi' else 1.0",
@@ -79,9 +79,9 @@ WALKS = {
     ),
     "a list of draws": (
         "    def update(self, e):\n        return e.dst if [e.random() for i in range(3)][0] < 0.5 else -1",
-        "mine.update: nothing can be drawn in a list; draw in a loop",
+        "mine.update: random numbers cannot be drawn inside a list; draw in a loop",
     ),
-    "a bare __init__": ("    def __init__(self):\n        pass", "walk_length, num_walks not set; its __init__ must"),
+    "a bare __init__": ("    def __init__(self):\n        pass", "walk_length, num_walks not set; __init__ must"),
     "another __init__": ("    def __init__(self, a):\n        pass", "__init__ must take options by name"),
     "an option of none": ("    x = option(None, help='')", "option(None): expected a default"),
     "an option outside": (
@@ -96,11 +96,11 @@ TRAVERSALS = {
     "an error": (SIZES + "1 // 0", "mine.sizes failed: line 6 of mine.py: ZeroDivisionError"),
     "a chance of one": (
         SIZES + "(-1,)\n    def geometric(self):\n        return 1.0",
-        "mine.geometric: expected a chance",
+        "mine.geometric: expected a probability",
     ),
     "a chance in words": (
         SIZES + "(-1,)\n    def geometric(self):\n        return 'a'",
-        "mine.geometric: expected a chance",
+        "mine.geometric: expected a probability",
     ),
     "a frontier in words": ("    frontier_size = 'a'\n" + SIZES + "(2,)", "mine.frontier_size: expected an integer"),
     "an update": (UPDATE + "return e.weight\n" + SIZES + "(2,)", "mine.update: e.weight is not known here"),
@@ -235,7 +235,7 @@ RAISING = {
     "a vertex": (UPDATE + "return [e.dst, e.src][e.depth]", "line 5 of mine.py: mine.update raised IndexError"),
     "a range": (
         BIAS + "n = 1.0\n        for i in range(0, 5, e.depth):\n            n += i\n        return n",
-        "line 5 of mine.py: mine.edge_bias raised ValueError: range() arg 3 must not be zero; let it test",
+        "line 5 of mine.py: mine.edge_bias raised ValueError: range() arg 3 must not be zero; check an index",
     ),
     "one of two": (
         BIAS + "return e.weight\n" + UPDATE + "return [e.dst, e.src][e.depth]",
@@ -510,7 +510,7 @@ def test_a_constant_below_zero_is_no_bias_whether_or_not_it_would_be_read(tmp_pa
         f"{HEAD}class Mine(Traversal):\n    def sizes(self):\n        return (-1,)\n{BIAS}return -1.0\n"
     )
     store = store_of(tmp_path / "g.zarr", SQUARE, directed=False)
-    with pytest.raises(CsawError, match=r"mine.edge_bias is -1.0; a bias must be a finite number, 0 or more"):
+    with pytest.raises(CsawError, match=r"mine.edge_bias is -1.0; a bias must be a finite number of at least 0"):
         sample(store, tmp_path / "s.zarr", f"{tmp_path}/mine.py:Mine", device="cpu")
 
 

@@ -102,5 +102,5 @@ def test_other_attributes_of_a_walk_may_have_any_name():
 
 
 def test_no_attribute_of_a_users_class_takes_the_place_of_the_rule():
-    with pytest.raises(OptionError, match="mine.rule: csaw makes it of the other attributes; choose another name"):
+    with pytest.raises(OptionError, match="mine.rule: csaw creates it from the other attributes; choose another name"):
         check_declarations(type("Mine", (Walk,), {"rule": 3})())

@@ -141,7 +141,7 @@ def test_a_virtual_sample_is_drawn_by_a_file_that_the_user_names(tmp_path, made)
         lambda path, **how: evaluate(tmp_path / "g.zarr", [path], measures="degree", device="cpu", **how),
     ]
     for work in works:
-        with pytest.raises(StoreError, match="code of its maker's own, 'own.py:Steep'.*(--algo |algo=')FILE.py:Steep"):
+        with pytest.raises(StoreError, match="custom code, 'own.py:Steep'.*(--algo |algo=')FILE.py:Steep"):
             work(path)
         assert not (tmp_path / "ran").exists()
         work(path, algo="own.py:Steep")
@@ -169,7 +169,7 @@ def test_another_file_another_class_or_a_shipped_name_are_refused(tmp_path, made
             verify(path, algo=algo)
     assert not (tmp_path / "ran").exists()
     sample(tmp_path / "g.zarr", tmp_path / "d.zarr", "deepwalk", device="cpu")
-    with pytest.raises(OptionError, match="which csaw has; leave --algo out"):
+    with pytest.raises(OptionError, match="which comes with csaw; leave --algo out"):
         verify(tmp_path / "d.zarr", algo="own.py:Steep")
 
 
@@ -214,7 +214,7 @@ def test_a_cached_module_beside_a_named_file_does_not_run(tmp_path, made):
         (lambda r: r.update(parameters={"columns": "/etc/passwd"}), "parameters: expected options of 'deepwalk'"),
         (lambda r: r.update(parameters=[1]), "expected request: parameters: dict, found [1]"),
         (lambda r: r.update(algorithm=["deepwalk"]), "expected request: algorithm: str, found ['deepwalk']"),
-        (lambda r: r.update(algorithm="os:system"), "code of its maker's own"),
+        (lambda r: r.update(algorithm="os:system"), "custom code"),
     ],
     ids=["an option of runs", "a list", "no name", "a module"],
 )

@@ -218,7 +218,7 @@ REFUSED = {
     "an option of another meaning": (
         ONE,
         "replace: bool = option(True, help='again')\n    " + STEPS + SIZE + PLAIN,
-        "Mine.replace: an option cannot be called so",
+        "Mine.replace: an option cannot have this name",
     ),
     "a dict": (
         ONE,
@@ -266,7 +266,7 @@ REFUSED = {
     "first visits, independent": (
         ALL,
         "visited_once = True\n    " + STEPS + SIZE + PLAIN,
-        "expected unique.step., or replace = False, beside visited_once = True",
+        "expected unique.step. or replace = False with visited_once = True",
     ),
     "the whole graph, unique": (
         ALL,

@@ -114,7 +114,7 @@ def test_an_instance_brings_its_options_and_keywords_win(here, cell):
     assert csaw.sample("g.zarr", algo=Node2vec, **GIVEN).manifest["request"]["algorithm"] == "node2vec"
     changed = found.Steep()
     changed.extra = 1
-    with pytest.raises(OptionError, match="algo: extra of this Steep is no option of it"):
+    with pytest.raises(OptionError, match="algo: extra of this Steep is not an option"):
         csaw.sample("g.zarr", algo=changed)
 
 
@@ -125,7 +125,7 @@ def test_a_store_runs_no_class_by_itself(here, cell, virtual):
     made = csaw.sample("g.zarr", "s.zarr", algo=steep, virtual=virtual, **GIVEN)
     assert np.array_equal(made.walks[:], wanted.walks[:])
     if virtual:
-        with pytest.raises(StoreError, match="its source in the manifest, make a file of it, and name it with --algo"):
+        with pytest.raises(StoreError, match="its source in the manifest, make a file of it, then name it with --algo"):
             csaw.open_samples("s.zarr")
     else:
         assert [one.status for one in verify("s.zarr").checks if one.name == "law"] == ["not tested"]
@@ -135,7 +135,7 @@ def test_a_store_runs_no_class_by_itself(here, cell, virtual):
     assert verify("s.zarr", algo="saved.py:Steep").ok
     csaw.export("s.zarr", "s.txt", **({"algo": steep} if virtual else {}))
     other = cell(CELL.replace("degree ** SCALE", "degree ** SCALE + 1"))
-    with pytest.raises(StoreError, match="class:Steep has [0-9a-f]{64}; name the class as it was then"):
+    with pytest.raises(StoreError, match="class:Steep has [0-9a-f]{64}; use the class as it was then"):
         verify("s.zarr", algo=other.Steep)
     with pytest.raises(OptionError, match="expected FILE.py:Steep"):
         verify("s.zarr", algo=other.Steeper)
@@ -149,7 +149,7 @@ def test_a_run_of_a_class_is_resumed_by_the_class(here, cell):
     again = csaw.sample("g.zarr", "s.zarr", algo=steep, resume=True, **GIVEN)
     assert np.array_equal(again.walks[:], whole.walks[:])
     assert not partial_of(here / "s.zarr").exists()
-    with pytest.raises(StoreError, match="was sampled with algorithm = class:Steep, this run has class:Steeper"):
+    with pytest.raises(StoreError, match="was sampled with algorithm = class:Steep, but this run has class:Steeper"):
         csaw.sample("g.zarr", "s.zarr", algo=cell(CELL).Steeper, resume=True, **GIVEN)
 
 
@@ -243,7 +243,7 @@ def nothing_known():
         ({"algo": nothing_known()}, r"line \d+ of .*: hidden is not known; define it before, and outside of functions"),
         ({"algo": type("Made", (Walk,), {})}, "Made has no source that csaw can read"),
         ({"algo": int}, "algo: expected the name of an algorithm, FILE.py:CLASS, or a class, found <class 'int'>"),
-        ({"algo": Walk}, "expected an algorithm, or a class of your own of Walk or Traversal"),
+        ({"algo": Walk}, "expected an algorithm, or a class derived from Walk or Traversal"),
         ({"edge_bias": lambda e: TABLE[e.depth]}, r"line \d+ of .*test_written.py, .*: TABLE is list; a bias may read"),
         ({"edge_bias": two_lines}, r"line \d+ of .*, twice = 2 \* e.weight: expected return and an expression alone"),
         ({"edge_bias": lambda e, f: e.weight}, "expected a function of one edge, such as lambda e: e.weight"),
@@ -299,7 +299,7 @@ def named(e):
 
 
 def test_an_edge_is_read_by_its_numbers_alone(here):
-    with pytest.raises(CsawError, match=r"edge_bias: e cannot be handed on; .* as in mine\(e.weight\)"):
+    with pytest.raises(CsawError, match=r"edge_bias: e cannot be passed to a function; .* as in mine\(e.weight\)"):
         csaw.sample("g.zarr", **GIVEN, algo=HandsOn)
 
 
@@ -348,7 +348,7 @@ def test_a_class_that_was_changed_after_it_was_written_is_refused(here, monkeypa
     """What is written out is its text, which says something else."""
     csaw.sample("g.zarr", algo=kind, **GIVEN)
     monkeypatch.setattr(Parity, name, value, raising=False)
-    with pytest.raises(OptionError, match=f"{kind.__name__}.{name} was set after the class was written"):
+    with pytest.raises(OptionError, match=f"{kind.__name__}.{name} was set after the class was defined"):
         csaw.sample("g.zarr", algo=kind, **GIVEN)
 
 
@@ -400,7 +400,7 @@ def test_a_file_that_was_edited_after_its_import_is_refused(here, monkeypatch, c
     if change.startswith("K * 2"):
         csaw.sample("g.zarr", algo=kind, **GIVEN)
         return
-    with pytest.raises(OptionError, match="has changed since Python has read Edited.edge_bias there"):
+    with pytest.raises(OptionError, match="has changed since Python read Edited.edge_bias from it"):
         csaw.sample("g.zarr", algo=kind, **GIVEN)
 
 

@@ -174,7 +174,7 @@ def test_mistakes_are_said_before_anything_is_measured(tmp_path, monkeypatch):
     (tmp_path / "other.json").write_text('{"not": "ours"}')
     for line, message in {
         "--suite wlks": "no suite called 'wlks'; there are ",
-        "--suite walks --only nothing": "--only nothing: no work of walks has that in its name",
+        "--suite walks --only nothing": "--only nothing: no task of walks with that text in its name",
         f"--graphs c-saw {GRAPH}": "expected either the paper's graphs or your own",
         f"--baseline {tmp_path}/other.json": "expected the JSON of csaw bench --json",
         "nothing.zarr": "nothing.zarr does not exist",

@@ -113,9 +113,9 @@ def test_a_library_that_cannot_run_is_a_gap(graph, tmp_path, python, why):
         ("--suite traversal --peer foo=python", "--peer foo: no such peer; there are igraph, networkit"),
         (
             "--suite walks --peer networkit=python",
-            "--peer networkit: walks measures no peers; take --suite ranking or ",
+            "--peer networkit: walks measures no peers; use --suite ranking or ",
         ),
-        ("--suite ranking --peer grouptc=x", "there are igraph, networkit; take --suite triangles"),
+        ("--suite ranking --peer grouptc=x", "there are igraph, networkit; use --suite triangles"),
     ],
 )
 def test_a_peer_that_no_suite_measures_is_refused(line, said):

@@ -253,7 +253,7 @@ def test_a_second_driver_is_refused(tmp_path, cluster, graph):
     job = prepare(graph, "node2vec", **LONG)
     with (
         SampleWriter(tmp_path / "s", manifest(job), **stored_as(job)),
-        pytest.raises(errors.StoreError, match="another csaw is writing here"),
+        pytest.raises(errors.StoreError, match="another csaw process is writing here"),
     ):
         on(cluster, graph, tmp_path / "s", "node2vec", resume=True, **LONG)
 
@@ -292,7 +292,7 @@ def test_a_worker_with_another_csaw_is_refused_by_name(tmp_path, cluster, graph)
 def test_a_worker_with_another_graph_is_refused_by_name(tmp_path, cluster, graph, monkeypatch):
     other = random_store(tmp_path / "other.zarr", seed=1)
     monkeypatch.setattr(Recipe, "here", lambda self: prepare(graph, "node2vec", **LONG))
-    with pytest.raises(errors.StoreError, match=r"worker [01] \(tcp://.*fingerprint = .*, this run has"):
+    with pytest.raises(errors.StoreError, match=r"worker [01] \(tcp://.*fingerprint = .*, but this run has"):
         on(cluster, other, tmp_path / "s", "node2vec", **LONG)
 
 
@@ -315,7 +315,7 @@ def test_a_worker_with_too_little_memory_is_named_and_the_others_draw(tmp_path, 
     finally:
         cluster.run(clusters.set_memory, before, workers=[worker])
     assert re.search(
-        rf"worker [01] \({worker}\): .*: the least that this run needs is [\d,]+ bytes.* 1,048,576 are allowed",
+        rf"worker [01] \({worker}\): .*: this run needs at least [\d,]+ bytes.* Only 1,048,576 are allowed",
         caplog.text,
     )
     assert [worker in name for name in done["workers"]] == [False]
@@ -382,7 +382,11 @@ def test_errors_travel(kind):
 
 @pytest.mark.parametrize(
     ("given", "said"),
-    [("nowhere", "found 'nowhere', which is no file"), ("local:0", "expected 1 to"), ("local:two", "which is no file")],
+    [
+        ("nowhere", "found 'nowhere', which is not a file"),
+        ("local:0", "expected 1 to"),
+        ("local:two", "which is not a file"),
+    ],
 )
 def test_what_names_no_cluster_is_refused(given, said):
     with pytest.raises(errors.OptionError, match=said):

@@ -23,7 +23,7 @@ def free_address(monkeypatch):
 
 def test_a_scheduler_that_does_not_exist_is_one_sentence_and_leaves_nothing(tmp_path, free_address, caplog):
     graph = random_store(tmp_path / "g.zarr")
-    with pytest.raises(ClusterError, match=f"no scheduler listens at {free_address} \\(.+\\); look whether it runs"):
+    with pytest.raises(ClusterError, match=f"no scheduler listens at {free_address} \\(.+\\); check that it runs"):
         sample_on_cluster(graph, tmp_path / "s.zarr", cluster=free_address)
     assert f"nothing listens at {free_address} yet" in caplog.text
     assert [one.name for one in tmp_path.iterdir()] == ["g.zarr"]

@@ -95,7 +95,7 @@ def test_what_is_no_shard_is_refused(text):
 
 def test_shards_of_different_requests_are_refused_by_name(tmp_path, graph):
     draw(graph, tmp_path / "s", "0/2")
-    with pytest.raises(StoreError, match="seed = 3, this run has 4"):
+    with pytest.raises(StoreError, match="seed = 3, but this run has 4"):
         draw(graph, tmp_path / "s", "1/2", options=WALKS | {"seed": 4})
 
 
@@ -103,11 +103,11 @@ def test_a_run_alone_and_shards_keep_each_other_out(tmp_path, graph):
     job = prepare(graph, "deepwalk", **WALKS)
     with SharedWriter(tmp_path / "s", manifest(job), **stored_as(job)):
         draw(graph, tmp_path / "s", "0/2")
-        with pytest.raises(StoreError, match="another csaw is writing here"):
+        with pytest.raises(StoreError, match="another csaw process is writing here"):
             execute(job, tmp_path / "s", resume=True)
     with (
         SampleWriter(tmp_path / "s", manifest(job), resume=True, **stored_as(job)),
-        pytest.raises(StoreError, match="another csaw is writing here"),
+        pytest.raises(StoreError, match="another csaw process is writing here"),
     ):
         draw(graph, tmp_path / "s", "1/2")
 
@@ -206,7 +206,7 @@ def test_a_shard_starts_while_another_ends_the_sample(tmp_path, graph, monkeypat
 def test_a_shard_leaves_alone_what_is_no_sample(tmp_path, graph, foreign):
     partial = tmp_path / "s.partial"
     partial.write_text("mine") if foreign == "file" else (partial.mkdir(), (partial / "mine").touch())
-    with pytest.raises(StoreError, match="exists and is not an unfinished sample"):
+    with pytest.raises(StoreError, match="exists but is not an unfinished sample"):
         draw(graph, tmp_path / "s", "1/2")
 
 
@@ -247,7 +247,7 @@ def test_seal_names_what_is_missing_or_damaged(tmp_path, graph, monkeypatch):
 def test_seal_refuses_another_graph_and_what_is_no_sample(tmp_path, graph, monkeypatch):
     other = random_store(tmp_path / "other.zarr", seed=1)
     unsealed(graph, tmp_path / "s", monkeypatch)
-    with pytest.raises(StoreError, match="sampled from another graph"):
+    with pytest.raises(StoreError, match="sampled from a graph other than"):
         seal_sample(tmp_path / "s", other.path)
     with pytest.raises(StoreError, match="does not exist"):
         seal_sample(tmp_path / "none")
@@ -324,7 +324,7 @@ def test_a_process_of_a_run_that_was_replaced_writes_nothing(tmp_path):
     other = json.loads(json.dumps(SAID))
     other["request"]["seed"] = 8
     slow.write(tmp_path / "s", other, "walks", some_walks(seed=1), group_size=2, groups=[0], overwrite=True)
-    with pytest.raises(StoreError, match="is that of another run now"):
+    with pytest.raises(StoreError, match="now belongs to another run"):
         late.write(1, slow.part(walks, 2, 4))
     assert not (tmp_path / "s.partial" / "groups" / "000001.json").exists()
 

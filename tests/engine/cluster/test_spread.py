@@ -198,8 +198,8 @@ def test_a_worker_with_another_class_is_refused(tmp_path, cluster, graph):
     label, file = of_the_page(tmp_path, "Label"), tmp_path / "measures.py"
     text = file.read_text()
     for change, said in (
-        (lambda: setattr(label, "rounds", 1), "Label is another measure here than where the evaluation was started"),
-        (lambda: file.write_text(text + "\n"), "measures.py is another file here than where the run was started"),
+        (lambda: setattr(label, "rounds", 1), "Label differs here from the measure where the evaluation was started"),
+        (lambda: file.write_text(text + "\n"), "measures.py differs here from the file where the run was started"),
         (file.unlink, "measures.py: No such file or directory; --measures needs it on every worker"),
     ):
         change()
@@ -215,7 +215,7 @@ def test_a_class_in_no_file_is_refused(monkeypatch, cluster, graph):
     monkeypatch.setattr(Unfit, "__module__", "__main__")
     for one in (Here, Here(), Unfit):
         with pytest.raises(
-            errors.OptionError, match=r"in no file; write it to a file .* measures='FILE.py:(Here|Unfit)'"
+            errors.OptionError, match=r"in no file; write it to a separate file.* measures='FILE.py:(Here|Unfit)'"
         ):
             evaluate_on_cluster(graph, cluster=address(cluster), measures=one)
 
@@ -226,7 +226,7 @@ def test_the_command_evaluates_on_a_cluster(cluster, graph):
     spread = CliRunner().invoke(evaluate_command, [*given, "--cluster", address(cluster)], catch_exceptions=False)
     assert json.loads(spread.stdout) == json.loads(alone.stdout)
     refused = CliRunner().invoke(evaluate_command, [*given, "--dry-run", "--cluster", address(cluster)])
-    assert "give it without --cluster" in refused.output
+    assert "leave out --cluster" in refused.output
 
 
 def test_what_workers_cannot_read_is_refused(tmp_path, cluster, graph):
@@ -236,12 +236,12 @@ def test_what_workers_cannot_read_is_refused(tmp_path, cluster, graph):
     shutil.rmtree(moved)
     random_store(moved, seed=1)
     with pytest.raises(
-        errors.StoreError, match=r"worker [01] \(tcp://.* has the fingerprint .* put the same graph there"
+        errors.StoreError, match=r"worker [01] \(tcp://.* has the fingerprint .* copy the same graph there"
     ):
         evaluate_on_cluster(store, cluster=address(cluster), measures="degree", refresh=True, device="cpu")
     held = evaluate(graph, measures="degree", device="cpu").store
     held.in_memory = True
-    with pytest.raises(errors.OptionError, match="workers cannot read a graph in the memory of this process"):
+    with pytest.raises(errors.OptionError, match="workers cannot read a graph in this process's memory"):
         evaluate_on_cluster(held, cluster=address(cluster))
 
 

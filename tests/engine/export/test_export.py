@@ -306,7 +306,7 @@ def test_walks_without_a_limit_are_no_csv(tmp_path):
     path = slow.write(
         tmp_path / "s", SAID, "ragged-walks", {"lengths": np.array([1]), "walks": np.array([0, 1], np.uint32)}
     )
-    with pytest.raises(OptionError, match="no table"):
+    with pytest.raises(OptionError, match="do not fit the table of a .csv file"):
         export(path, tmp_path / "out.csv")
     export(path, tmp_path / "out.graphml")
     assert (tmp_path / "out.graphml").read_text().count("<edge") == 1
@@ -479,7 +479,8 @@ def test_bytes_that_are_no_utf8_go_to_text_and_not_to_parquet(tmp_path):
     export(path, tmp_path / "out.txt")
     assert (tmp_path / "out.txt").read_bytes().startswith(b"a \xff c d\n")
     with pytest.raises(
-        OptionError, match=r"vertex id '.*xff' cannot stand in Parquet: its strings are UTF-8; export to CSV or \.npz"
+        OptionError,
+        match=r"vertex id '.*xff' cannot be written to Parquet: its strings are UTF-8; export to CSV or \.npz",
     ):
         export(path, tmp_path / "out.parquet")
 
@@ -546,7 +547,7 @@ def test_export_replaces_no_part_of_a_store_no_folder_and_no_link(tmp_path):
 
 def test_a_space_in_a_string_id_is_refused_in_text(tmp_path):
     path = stored(tmp_path, "walks", np.array(["a b", "c", "d", "e"]))
-    with pytest.raises(OptionError, match="vertex id 'a b' cannot stand in text: blanks"):
+    with pytest.raises(OptionError, match="vertex id 'a b' cannot be written to text: spaces"):
         export(path, tmp_path / "out.txt")
 
 

@@ -75,7 +75,7 @@ def test_a_pipe_gets_the_bytes_of_the_file(tmp_path, stores, of, name):
 def test_bytes_go_to_no_terminal_and_text_does(stores, of, name):
     terminal = Pipe(is_terminal=True)
     if is_binary(of, name):
-        with pytest.raises(OptionError, match=f"^format {name}: .* not for a terminal; redirect"):
+        with pytest.raises(OptionError, match=f"^format {name}: .* cannot go to a terminal; redirect"):
             export(stores[of], terminal, name)
         assert not terminal.taken
     else:

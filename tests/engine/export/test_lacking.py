@@ -142,7 +142,7 @@ def test_the_command_names_what_the_file_lacks(tmp_path, seeds):
 def test_reasons_name_arguments_in_python_and_the_graph_may_be_in_memory(tmp_path):
     graph = csaw.graph(np.array([[0, 1], [1, 2]]))
     samples = csaw.sample(graph, None, "neighbor", fanout=(1,))
-    assert export(samples, tmp_path / "out.npz")["left_out"]["e_id"].endswith("; name it with graph")
+    assert export(samples, tmp_path / "out.npz")["left_out"]["e_id"].endswith("; give it with graph")
     assert export(samples, tmp_path / "all.npz", graph=graph)["left_out"] == {}
     assert np.load(tmp_path / "all.npz")["e_id"].tolist() == [0, 1]
 

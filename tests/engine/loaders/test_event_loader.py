@@ -108,7 +108,7 @@ def test_the_latest_are_the_same_in_each_epoch_and_a_transform_is_called(data):
         ({"data": TemporalData(**{k: torch.zeros(0, dtype=torch.long) for k in ("src", "dst", "t")})}, "one event"),
         (
             {"data": TemporalData(src=torch.tensor([-1]), dst=torch.tensor([0]), t=torch.tensor([3]))},
-            "expected vertices from 0 on, found -1",
+            "expected vertices of at least 0, found -1",
         ),
         (
             {"data": TemporalData(src=torch.tensor([1]), dst=torch.tensor([0]), t=torch.tensor([0.5]))},
@@ -118,11 +118,11 @@ def test_the_latest_are_the_same_in_each_epoch_and_a_transform_is_called(data):
         ({"batch_size": 0}, "batch_size: expected an integer from 1 to 2147483647, found 0"),
         ({"shuffle": True}, "shuffle: expected none, because events come in their order"),
         ({"disjoint": False}, "disjoint: expected none, because events come in their order"),
-        ({"time_strategy": "uniform"}, "time_strategy: expected none, because temporal_strategy says which"),
+        ({"time_strategy": "uniform"}, "time_strategy: expected none, because temporal_strategy determines which"),
         ({"epochs": 2}, "epochs: expected none, because each for loop is another epoch"),
         ({"ids": "original"}, "ids: expected none, because the ids of a loader are dense"),
-        ({"seeds_per_batch": 2}, "seeds_per_batch: expected none, because batch_size says"),
-        ({"fanout": 2}, "fanout: expected none, because num_neighbors says"),
+        ({"seeds_per_batch": 2}, "seeds_per_batch: expected none, because batch_size is the number"),
+        ({"fanout": 2}, "fanout: expected none, because num_neighbors is the number"),
         ({"instances": 2}, "instances: expected none, because the seeds and batch_size"),
         ({"share": (0, 2)}, "share is not an option of EventLoader"),
         (
@@ -137,7 +137,7 @@ def test_the_latest_are_the_same_in_each_epoch_and_a_transform_is_called(data):
             {"data": TemporalData(src=torch.tensor([1]), dst=torch.tensor([0]), t=["now"])},
             r"data.t: expected an integer for each of 1 events, found \['now'\]",
         ),
-        ({"replace": True}, "expected no replace beside it"),
+        ({"replace": True}, "replace exclude each other"),
     ],
 )
 def test_what_cannot_be_is_refused(data, wrong, said):

@@ -209,11 +209,11 @@ def test_data_of_pyg_are_sampled_against_the_direction_of_edges_with_self_loops(
     [
         (
             {"sampler": "neighbor"},
-            "sampler: expected one that draws layers of vertices, such as ladies or fastgcn, found 'neighbor'",
+            "sampler: expected a sampler of layers, such as ladies or fastgcn, found 'neighbor'",
         ),
         ({"input_nodes": [4, 9, 4]}, "input_nodes: expected different vertices, found 4 more than once"),
         ({"input_nodes": [4, 300]}, "input_nodes: expected numbers of vertices from 0 to 299, found 300"),
-        ({"input_nodes": [0.5]}, "input_nodes: expected integers, numbers of vertices, or a mask"),
+        ({"input_nodes": [0.5]}, "input_nodes: expected vertex numbers, or a mask"),
         ({"input_nodes": [True, False]}, "a bool for each of 300 vertices, found 2 bools"),
         ({"input_nodes": []}, "no source to start from"),
         ({"layer_sizes": "64"}, "layer_sizes: expected a list of integers, one for each layer, found '64'"),

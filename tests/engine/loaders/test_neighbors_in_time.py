@@ -150,7 +150,7 @@ def test_a_sampler_draws_at_one_time_what_the_loader_draws(tmp_path, data, disjo
 def test_a_sampler_refuses_seeds_without_a_time_for_all(tmp_path, data):
     store = events_store(tmp_path / "g.zarr", events_of(data, data.time), 40)
     for sources in ({}, {"sources": {"ids": [1], "time": [4]}, "disjoint": True}):
-        with pytest.raises(OptionError, match="start_time: expected a time for all seeds beside time_strategy"):
+        with pytest.raises(OptionError, match="start_time: expected a time for all seeds with time_strategy"):
             NeighborSampler(store, [2], time_strategy="last", **sources)
 
 
@@ -171,15 +171,21 @@ def test_mini_batches_in_time_refuse_seeds_without_times(monkeypatch, tmp_path, 
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"input_time": torch.arange(40)}, "input_time: expected time_attr beside it"),
-        ({"temporal_strategy": "last"}, "temporal_strategy: expected time_attr beside it"),
+        ({"input_time": torch.arange(40)}, "input_time: expected time_attr with it"),
+        ({"temporal_strategy": "last"}, "temporal_strategy: expected time_attr with it"),
         ({"time_attr": "time", "temporal_strategy": "first"}, "temporal_strategy: expected uniform or last, found"),
         ({"time_attr": "t"}, "time_attr: data has no attribute 't'; it has born, edge_index, "),
         ({"time_attr": "x", "input_time": torch.arange(40)}, "expected an integer for each of 40 nodes, found float32"),
-        ({"time_attr": "time"}, "input_time: expected a time for each seed, found none, and time_attr names times of"),
+        (
+            {"time_attr": "time"},
+            "input_time: expected a time for each seed, found none, although time_attr names times of",
+        ),
         ({"time_attr": "time", "input_time": torch.arange(39)}, "input_time: expected an integer for each of 40 seeds"),
         ({"time_attr": "time", "input_time": torch.rand(40)}, "input_time: expected an integer .* found float32"),
-        ({"time_attr": "born", "input_time": torch.arange(40), "start_time": 3}, "input_time: expected no start_time"),
+        (
+            {"time_attr": "born", "input_time": torch.arange(40), "start_time": 3},
+            "input_time and start_time exclude each other",
+        ),
         ({"time_attr": "born", "subgraph_type": "induced"}, "subgraph_type: expected directional or bidirectional"),
         (WITH_TIMES | {"input_time": "abc"}, "^input_time: expected an integer for each of 40 seeds, found 'abc'"),
         (
@@ -189,19 +195,25 @@ def test_mini_batches_in_time_refuse_seeds_without_times(monkeypatch, tmp_path, 
         (WITH_TIMES | {"input_time": [[1], [2, 3]]}, "^input_time: expected an integer for each of 40 seeds, found"),
         (WITH_TIMES | {"input_time": [2**70] * 40}, "^input_time: expected an integer for each of 40 seeds, found"),
         (WITH_TIMES | {"input_time": [-(2**63)] * 40}, "^input_time: expected times from .* which means no time"),
-        (WITH_TIMES | {"time_strategy": "uniform"}, "^time_strategy: expected none beside time_attr"),
-        ({"time_strategy": "last", "start_time": 3}, "^time_strategy: expected time_attr beside it"),
-        (WITH_TIMES | {"weight_attr": "weight"}, "^weight_attr: expected none beside time_attr"),
-        (WITH_TIMES | {"features": {"seed_time": np.arange(40)}}, "^features: expected other names .* 'seed_time'"),
-        (WITH_TIMES | {"edge_features": {"time": np.arange(600)}}, "^edge_features: expected other names .* 'time'"),
+        (WITH_TIMES | {"time_strategy": "uniform"}, "^time_strategy: expected none with time_attr"),
+        ({"time_strategy": "last", "start_time": 3}, "^time_strategy: expected time_attr instead"),
+        (WITH_TIMES | {"weight_attr": "weight"}, "^weight_attr: expected none with time_attr"),
+        (
+            WITH_TIMES | {"features": {"seed_time": np.arange(40)}},
+            "^features: expected a name other than .* 'seed_time'",
+        ),
+        (
+            WITH_TIMES | {"edge_features": {"time": np.arange(600)}},
+            "^edge_features: expected a name other than .* 'time'",
+        ),
         ({"instances": 2}, "^instances: expected none, because the seeds and batch_size"),
         ({"epochs": 2}, "^epochs: expected none, because each for loop is another epoch"),
         ({"ids": "original"}, "^ids: expected none, because the ids of a loader are dense"),
-        ({"seeds_per_batch": 2}, "^seeds_per_batch: expected none, because batch_size says"),
-        ({"fanout": 2}, "^fanout: expected none, because num_neighbors says"),
+        ({"seeds_per_batch": 2}, "^seeds_per_batch: expected none, because batch_size is the number"),
+        ({"fanout": 2}, "^fanout: expected none, because num_neighbors is the number"),
         ({"measure": True}, "^measure is not an option of NeighborLoader"),
         ({"time_attr": "born", "input_nodes": [99]}, "input_nodes: expected numbers of vertices from 0 to 39"),
-        ({"time_attr": "born", "temporal_strategy": "last", "replace": True}, "expected no replace beside it"),
+        ({"time_attr": "born", "temporal_strategy": "last", "replace": True}, "replace exclude each other"),
     ],
 )
 def test_what_cannot_be_is_refused(data, wrong, said):
@@ -259,7 +271,7 @@ def test_edges_that_were_not_drawn_have_no_known_time(tmp_path, data):
         return out
 
     store = events_store(tmp_path / "g.zarr", events_of(data, data.time), 40)
-    with pytest.raises(OptionError, match="transform_sampler_output: expected edges that were drawn"):
+    with pytest.raises(OptionError, match="transform_sampler_output: expected only edges that were drawn"):
         list(loader_of(store.path, time_attr="time", start_time=20, transform_sampler_output=other))
 
 

@@ -249,7 +249,7 @@ def test_seeds_of_a_file_bring_their_labels(tmp_path):
         assert batch.y.shape == (batch.batch_size,)
         assert torch.equal(batch.y, batch.n_id[: batch.batch_size] / 4)
     assert sorted(torch.cat([batch.input_id for batch in batches]).tolist()) == list(range(30))
-    with pytest.raises(OptionError, match="sources: expected input_nodes or sources, .* found both"):
+    with pytest.raises(OptionError, match="sources: expected either input_nodes or sources .* found both"):
         loader_of(store, input_nodes=[3], sources=str(tmp_path / "seeds.txt"))
 
 
@@ -368,7 +368,7 @@ def test_a_graph_without_edges_gives_its_seeds():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"data": HeteroData()}, "data: expected a Data object .* found HeteroData"),
+        ({"data": HeteroData()}, "data: expected a PyTorch Geometric Data object .* found HeteroData"),
         ({"data": Data(x=torch.ones(3, 1))}, "data.edge_index: expected an int64 tensor .* found none"),
         ({"data": Data(adj_t=torch.ones(3, 3).to_sparse())}, "found none; leave out ToSparseTensor"),
         (
@@ -395,10 +395,10 @@ def test_what_cannot_be_is_refused(data, wrong, said):
 def test_a_negative_weight_and_times_are_refused(data):
     bad = random_data()
     bad.edge_weight[3] = -1
-    with pytest.raises(StoreError, match="weights: expected finite numbers from 0 on"):
+    with pytest.raises(StoreError, match="weights: expected finite numbers of at least 0"):
         loader_of(bad, weight_attr="edge_weight")
     timed = NodeLoader(data, NeighborSampler(data, [2], device="cpu"), input_time=torch.arange(60), batch_size=4)
-    with pytest.raises(OptionError, match="temporal sampling is that of csaw's NeighborLoader"):
+    with pytest.raises(OptionError, match="for temporal sampling use csaw's NeighborLoader"):
         next(iter(timed))
 
 
@@ -451,7 +451,7 @@ def seeds_of(batch):
     ],
 )
 def test_seeds_that_are_no_vertices_are_refused_by_all_loaders(data, given, found):
-    said = f"^input_nodes: expected integers, numbers of vertices, or a mask, a bool for each of 60 .*, found {found}$"
+    said = f"^input_nodes: expected vertex numbers, or a mask with a bool for each of 60 .*, found {found}$"
     with pytest.raises(OptionError, match=said):
         loader_of(data, input_nodes=given)
     with pytest.raises(OptionError, match=said):

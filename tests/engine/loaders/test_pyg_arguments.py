@@ -123,8 +123,8 @@ def test_workers_are_ignored_with_one_warning_that_says_why(data):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"input_time": torch.arange(6)}, "input_time: expected time_attr beside it"),
-        ({"temporal_strategy": "last"}, "temporal_strategy: expected time_attr beside it"),
+        ({"input_time": torch.arange(6)}, "input_time: expected time_attr with it"),
+        ({"temporal_strategy": "last"}, "temporal_strategy: expected time_attr with it"),
         ({"directed": False}, 'directed: expected True, found False; use subgraph_type="induced"'),
         ({"generator": torch.Generator()}, "generator: expected None, .*; seed= decides all draws"),
         ({"batch_sampler": [[0]]}, "batch_sampler: expected None, .*which seeds a mini-batch has"),

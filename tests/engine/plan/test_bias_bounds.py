@@ -194,7 +194,7 @@ ROW = re.compile(r"^\| `(.+)` \| (.+) \|$", re.MULTILINE)
 
 def test_the_page_about_fast_biases_says_what_a_dry_run_says(store):
     page = (ROOT / "docs" / "guides" / "fast-biases.md").read_text()
-    rows = ROW.findall(page.partition("## What is proven")[2])
+    rows = ROW.findall(page.partition("## What csaw can prove")[2])
     assert len(rows) == 12
     for text, found in rows:
         said = prepare(store, "deepwalk", edge_bias=text, device="cpu").plan.bias

@@ -77,4 +77,4 @@ def test_a_dry_run_says_what_more_memory_saves(store):
     shown = said.split("With more memory, as expected\n")[1].split("\n\n")[0].splitlines()
     assert shown[0].startswith("  --memory 500KiB")
     assert shown[-1].endswith("all in memory")
-    assert all(" in place of " in each for each in shown)
+    assert all(" instead of " in each for each in shown)

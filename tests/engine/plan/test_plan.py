@@ -125,7 +125,7 @@ def test_a_row_of_hops_takes_a_quarter_of_the_memory_at_most(tmp_path, monkeypat
     store = random_store(tmp_path / "g.zarr")
     given = {"device": "cpu", "fanout": fanout, "sources": "random:2"}
     with pytest.raises(
-        BudgetError, match=r"an instance takes 8,[0-9,]+ bytes, .* and 6,442,450,944 are allowed; .* \(--fanout\)"
+        BudgetError, match=r"an instance takes 8,[0-9,]+ bytes, .* but only 6,442,450,944 are allowed; .* \(--fanout\)"
     ):
         prepare(store, "neighbor", **given)
     assert prepare(store, "neighbor", memory="36GiB", **given).plan.sample_layout == "hops"
@@ -137,7 +137,9 @@ def test_a_layout_that_pieces_of_a_graph_cannot_have_is_refused(tmp_path, reside
     store = random_store(tmp_path / "g.zarr", partitions=3)
     given = {"device": Device(0, "none", "sm_90", 132, 1 << 40), "residency": residency, "weighted": False}
     assert prepare(store, "deepwalk", layout="csr", **given).plan.graph_layout == "csr"
-    with pytest.raises(OptionError, match=f"--layout entries: this run reads a graph that is {residency} as csr"):
+    with pytest.raises(
+        OptionError, match=f"--layout entries: with --residency {residency}, this run needs the layout csr"
+    ):
         prepare(store, "deepwalk", layout="entries", **given)
 
 

@@ -45,5 +45,5 @@ def test_sums_take_room_in_slots(store):
 
 
 def test_sums_that_cannot_be_are_refused(store):
-    with pytest.raises(OptionError, match="streamed as csr; run without --layout"):
+    with pytest.raises(OptionError, match="needs the layout csr; leave out --layout"):
         plan_of(store, layout="ctps", weighted=False)

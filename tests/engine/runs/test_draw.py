@@ -261,7 +261,7 @@ def test_an_error_of_one_device_says_where_to_go_on(tmp_path, store, closed, mon
     with monkeypatch.context() as patched:
         batches = draw_batches(on_devices(patched, job, [partial(open_backend, job), failing], (RuntimeError,)))
         found = []
-        said = r"^a GPU has failed: an error from the driver; draw_batches\(job, first=90\) goes on where this ended$"
+        said = r"^a GPU has failed: an error from the driver; draw_batches\(job, first=90\) continues where this ended$"
         with pytest.raises(DeviceError, match=said):
             found.extend(iter(batches.__next__, None))
     assert_stored(samples, [*found, *draw_batches(job, 90)])
@@ -283,7 +283,7 @@ def test_memory_that_is_short_makes_batches_smaller_and_no_other_samples(tmp_pat
     assert_stored(samples, batches)
     assert "out of memory with 400 instances in flight: going on with 200" in caplog.text
     monkeypatch.setattr(CpuBackend, "begin", lambda *given: short(0, *given))
-    with pytest.raises(BudgetError, match="instance 0 alone needs more memory than there is; ask for smaller ones"):
+    with pytest.raises(BudgetError, match="instance 0 needs more memory than is free; ask for smaller ones"):
         list(draw_batches(planned(store, *WALKS)))
 
 

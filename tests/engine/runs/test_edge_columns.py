@@ -203,5 +203,5 @@ def test_more_columns_than_kernels_on_gpus_can_tell_apart_are_refused(tmp_path):
     names = [f"c{number}" for number in range(MOST_COLUMNS + 1)]
     store = timed(tmp_path / "g.zarr", np.zeros(6, np.int8), more={name: np.ones(6, np.int8) for name in names})
     job = prepare(store, "deepwalk", device=GPU, edge_bias=" + ".join(f"e.{name}" for name in names))
-    with pytest.raises(OptionError, match="16 edge columns; on GPUs they can read 15"):
+    with pytest.raises(OptionError, match="16 edge columns; on GPUs they can read at most 15"):
         kernels_of(Specialization(job.plan, store, job.algorithm))

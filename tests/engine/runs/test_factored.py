@@ -111,7 +111,9 @@ def test_a_virtual_sample_and_a_resumed_one_have_the_bytes(tmp_path, stores, mon
 
 def test_a_factor_that_is_no_bias_is_an_error_that_names_the_edge(tmp_path):
     store = csaw.partition([(0, 1, 0.0), (1, 2, 2.0)], tmp_path / "g.zarr", directed=False)
-    with pytest.raises(BiasError, match=r"deepwalk.edge_bias is no finite number of at least 0 for the edge [01] -> "):
+    with pytest.raises(
+        BiasError, match=r"deepwalk.edge_bias is not a finite number of at least 0 for the edge [01] -> "
+    ):
         csaw.sample(store, algo="deepwalk", edge_bias=f"1 / e.weight * {RETURN}", walk_length=2, device="cpu")
 
 

@@ -161,5 +161,5 @@ def test_times_of_an_algorithm_that_was_built_for_a_graph_are_in_its_units(graph
     again = prepare(graphs / "numbers.zarr", built).algorithm
     assert again.parameters() == built.parameters()
     assert (again.start_time, again.last_time, again.time_window) == (3, 7, 2)
-    with pytest.raises(OptionError, match="--start-time: expected a time for this graph, .* found 3 .* build it anew"):
+    with pytest.raises(OptionError, match="--start-time: expected a time for this graph, .* found 3 .* build it again"):
         prepare(graphs / "dates.zarr", built)

@@ -129,5 +129,5 @@ def test_a_finished_sample_of_version_1_has_nothing_to_resume(old):
 def test_an_unfinished_sample_of_a_later_version_is_refused(old):
     where = old / "half-walks.zarr.partial" / "zarr.json"
     where.write_text(where.read_text().replace('"format_version": 1', '"format_version": 3'))
-    with pytest.raises(StoreError, match="format_version = 3, this run has 2"):
+    with pytest.raises(StoreError, match="format_version = 3, but this run has 2"):
         draw(old, "walks", "half-walks.zarr", resume=True)

@@ -205,7 +205,7 @@ def test_a_loop_over_a_stream_that_was_closed_says_so(store, residency, how):
     drawn = stream(store, WALKS[0], **given(WALKS[1], in_flight=20, residency=residency))
     batches = iter(drawn)
     next(batches)
-    with pytest.raises(ClosedError, match=r"csaw stream.* was closed while it was read; begin another loop"):
+    with pytest.raises(ClosedError, match=r"csaw stream.* was closed while it was read; start another loop"):
         CLOSED[how](drawn, batches)
 
 
@@ -233,7 +233,7 @@ def test_a_stream_that_was_read_before_a_fork_begins_anew_in_the_child(store):
     words = [sys.executable, "-c", FORKED, str(store.path)]
     done = subprocess.run(words, check=False, capture_output=True, text=True, env=given, timeout=120)
     refused, same, ended = done.stdout.splitlines()
-    assert "was read before this process was forked; begin another loop" in refused
+    assert "was read before this process was forked; start another loop" in refused
     assert (same, ended) == ("True", f"0 {store.vertices - 20}")
 
 

@@ -124,7 +124,7 @@ def test_a_walk_in_time_needs_times(tmp_path, stores):
     (tmp_path / "other.py").write_text(
         RECENT.replace("(TemporalWalk)", "(Walk)").replace("import TemporalWalk", "import Walk")
     )
-    with pytest.raises(OptionError, match="previous_time is known on walks in time alone"):
+    with pytest.raises(OptionError, match="previous_time is available only on walks in time"):
         arrays_of(open_graph(stores[0].path), tmp_path / "s.zarr", f"{tmp_path / 'other.py'}:Recent")
 
 

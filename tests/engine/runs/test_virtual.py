@@ -146,14 +146,14 @@ def test_what_has_changed_is_refused(tmp_path, store, monkeypatch):
     commit_virtual(job, tmp_path / "v.zarr")
     with monkeypatch.context() as patched:
         patched.setattr("csaw.engine.runs.virtual.DRAWS", 10**6)
-        with pytest.raises(StoreError, match="draws other samples than the one that made it"):
+        with pytest.raises(StoreError, match="draws different samples from the version that made it"):
             open_samples(tmp_path / "v.zarr")
     file = tmp_path / "v.zarr" / "given_sources" / "c.0"
     file.write_bytes(bytes(len(file.read_bytes())))
     with pytest.raises(StoreError, match=r"given_sources/c\.0: its bytes have changed since it was written"):
         open_samples(tmp_path / "v.zarr")
     sample(store, tmp_path / "s.zarr", walk_length=4, device="cpu")
-    with pytest.raises(StoreError, match="is a sample that is stored, not a virtual one"):
+    with pytest.raises(StoreError, match="is a stored sample, not a virtual one"):
         open_virtual(tmp_path / "s.zarr")
     with pytest.raises(StoreError, match="exists already; pass --overwrite to replace it, or choose another name"):
         commit_virtual(job, tmp_path / "s.zarr")

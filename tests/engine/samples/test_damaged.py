@@ -200,12 +200,12 @@ def test_metadata_that_something_else_wrote_is_refused_by_name(tmp_path, name, k
         ("walks", "lengths/c.0", "<i4", [5, -1, 2**31 - 1], "lengths from 0 to 4"),
         ("walks", "walks/c.0.0", "<u4", [4, 2**31, 2**32 - 1], "which have names"),
         ("subgraphs", "src/c.0", "<u4", [4, 2**32 - 1], "which have names"),
-        ("subgraphs", "instance_ptr/c.0", "<i8", [1, -(2**62), 2**62], "bounds that rise from 0"),
-        ("subgraphs", "sources_ptr/c.0", "<i8", [3, -1], "bounds that rise from 0"),
+        ("subgraphs", "instance_ptr/c.0", "<i8", [1, -(2**62), 2**62], "bounds that increase from 0"),
+        ("subgraphs", "sources_ptr/c.0", "<i8", [3, -1], "bounds that increase from 0"),
         ("ragged-walks", "walks/c.0", "<u4", [4, 2**31], "which have names"),
-        ("ragged-walks", "walk_ptr/c.0", "<i8", [1, -(2**62), 2**62], "bounds that rise from 0"),
+        ("ragged-walks", "walk_ptr/c.0", "<i8", [1, -(2**62), 2**62], "bounds that increase from 0"),
         ("hops", "hop_1/c.0.0", "<u4", [4, 2**31], "which have names"),
-        ("walks", "vertex_id_offsets/c.0", "<i8", [1, -5, 2**40], "rise from 0"),
+        ("walks", "vertex_id_offsets/c.0", "<i8", [1, -5, 2**40], "increase from 0"),
     ],
 )
 def test_contents_out_of_range_are_refused_before_any_kernel_reads_them(tmp_path, layout, chunk, dtype, values, said):

@@ -42,7 +42,7 @@ def test_a_sample_without_its_results_is_described_with_what_is_missing(tmp_path
     (path / "results" / "zarr.json").unlink()
     shown, full = describe(path), describe(path, full=True)
     assert shown["missing"].startswith("results/zarr.json, with the counts and timings")
-    assert shown["unknown"].startswith("not known: results/zarr.json, which says it, is missing; csaw info --full")
+    assert shown["unknown"].startswith("not known: results/zarr.json, which contains it, is missing; csaw info --full")
     assert shown["edges"] is shown["lengths"] is None
     assert shown["results"] == open_samples(path).results == {}
     assert {**full, "results": whole["results"], "bytes": whole["bytes"], "missing": None} == {**whole, "missing": None}

@@ -92,7 +92,7 @@ def test_one_that_is_kept_out_leaves_the_folder_of_the_one_that_has_just_begun(t
         monkeypatch.setattr(place, "check_place", lambda *_, **__: None)
     with Lock(tmp_path / "s", "a sample store"):
         (tmp_path / "s.partial").mkdir()
-        said = r"s: another csaw is writing here: a sample store, by process \d+ on .*; wait until it ends"
+        said = r"s: another csaw process is writing here: a sample store, by process \d+ on .*; wait until it ends"
         with pytest.raises(StoreError, match=said):
             slow.write(tmp_path / "s", SAID, "walks", some_walks())
         assert (tmp_path / "s.partial").is_dir()
@@ -113,7 +113,7 @@ WRITERS = {
 @pytest.mark.parametrize("other", WRITERS)
 @pytest.mark.parametrize("what", WRITERS)
 def test_whatever_is_written_to_a_name_keeps_others_out_and_is_named(tmp_path, what, other):
-    said = f"s: another csaw is writing here: {what}, by process {os.getpid()} on .*; wait until it ends"
+    said = f"s: another csaw process is writing here: {what}, by process {os.getpid()} on .*; wait until it ends"
     with WRITERS[what](tmp_path / "s"), pytest.raises(StoreError, match=said), WRITERS[other](tmp_path / "s"):
         pass
     left = {"s.partial"} if what == "a sample store" else {"s"} if what == "a regular file" else set()
@@ -139,7 +139,7 @@ def test_a_link_in_the_place_of_a_draft_or_a_lock_is_not_followed(tmp_path, kind
     os.mkfifo(tmp_path / "pipe")
     for target in (mine, mine / "thesis", tmp_path / "pipe"):
         (link := tmp_path / f".{name}.csaw-{kind}").symlink_to(target)
-        with pytest.raises(OSError, match=r"csaw-draft beside it is no draft|Too many levels of symbolic links"):
+        with pytest.raises(OSError, match=r"csaw-draft next to it is not a draft|Too many levels of symbolic links"):
             WRITERS["a regular file" if name == "out.txt" else "a graph store"](tmp_path / name).__enter__()
         link.unlink()
     assert (mine / "thesis").read_text() == "mine"

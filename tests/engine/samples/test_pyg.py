@@ -232,7 +232,7 @@ def test_e_id_is_left_out_by_name_where_the_graph_cannot_say_it(tmp_path):
     held = [set(np.load(tmp_path / f"{name}.npz").files) for name in "abc"]
     assert held[1] - held[0] == {"e_id"}
     assert held[2] == held[0]
-    with pytest.raises(OptionError, match="^graph: expected"):
+    with pytest.raises(OptionError, match="^graph: only for format pyg or torch"):
         export(path, tmp_path / "e.txt", graph=moved)
 
 

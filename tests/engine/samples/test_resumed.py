@@ -98,9 +98,9 @@ def test_nothing_is_missing_of_a_finished_sample_without_its_results(tmp_path):
 def test_resume_names_the_first_difference(tmp_path):
     slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=4, groups=[0])
     other = {"request": SAID["request"] | {"seed": 8}}
-    with pytest.raises(StoreError, match="seed = 7, this run has 8"):
+    with pytest.raises(StoreError, match="seed = 7, but this run has 8"):
         slow.write(tmp_path / "s", other, "walks", some_walks(), group_size=4, resume=True)
-    with pytest.raises(StoreError, match="group_size = 4, this run has 5"):
+    with pytest.raises(StoreError, match="group_size = 4, but this run has 5"):
         slow.write(tmp_path / "s", SAID, "walks", some_walks(), group_size=5, resume=True)
 
 
@@ -175,7 +175,7 @@ def test_versions_resume_each_other_if_they_draw_alike(tmp_path, finished):
 
     write(None, groups=[0])  # as the first versions did
     for draws in (2, 3):
-        with pytest.raises(StoreError, match=f"draws are version 1; this csaw's are version {draws}"):
+        with pytest.raises(StoreError, match=f"draws are version 1; this csaw has version {draws}"):
             write(draws, resume=True)
     write(1, resume=True, groups=None if finished else [1])
     with pytest.raises(StoreError, match="by csaw of draws 1, whose draws are version 1"):

@@ -17,8 +17,8 @@ def test_what_may_not_be_read_is_asked_for_and_not_made_anew(tmp_path, monkeypat
     graph = random_store(tmp_path / "g.zarr", vertices=60, edges=300)
     samples = csaw.sample(graph, tmp_path / "s.zarr", "deepwalk", walk_length=5, device="cpu")
     monkeypatch.setattr(stored, "open_regular", refused)
-    with pytest.raises(StoreError, match=r"cannot be read: Permission denied; ask its owner for the right to$"):
+    with pytest.raises(StoreError, match=r"cannot be read: Permission denied; ask its owner for permission$"):
         samples.walks[:2]
     monkeypatch.setattr(loader, "open_regular", refused)
-    with pytest.raises(StoreError, match=r"cannot be opened: Permission denied; ask its owner for the right to$"):
+    with pytest.raises(StoreError, match=r"cannot be opened: Permission denied; ask its owner for permission$"):
         csaw.open_graph(tmp_path / "g.zarr").load()

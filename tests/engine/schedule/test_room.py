@@ -76,7 +76,7 @@ def test_what_does_not_fit_beside_others_keeps_the_size_of_batches(store, monkey
         monkeypatch.setattr(runner, "LEAST_ROOM", EDGE_BYTES * 3 * edges // 2)
         object.__setattr__(batches.backend.plan, "budget_bytes", 0)
         batches.drawn_bytes = 0
-        with pytest.raises(TooManyTogetherError, match="kept until all of them are drawn") as at_once:
+        with pytest.raises(TooManyTogetherError, match="together with those before it") as at_once:
             batches.draw(100, 3000, patient=False)
         batches.drawn_bytes = 0
         sizes = [batch.instances for batch in batches.draw(100, 160)]
@@ -112,7 +112,7 @@ def test_a_batch_takes_no_more_than_it_claims(tmp_path, monkeypatch, options):
 
 
 def test_an_instance_that_does_not_fit_is_an_error(tmp_path, store):
-    with pytest.raises(BudgetError, match=r"instance 0 alone needs more memory .* raise --memory"):
+    with pytest.raises(BudgetError, match=r"instance 0 needs more memory .* raise --memory"):
         arrays_of(store, tmp_path / "s.zarr", "snowball", memory=memory_of(store, 50, instances=9), instances=9, **ALL)
 
 

@@ -232,11 +232,11 @@ def test_targets_that_no_instance_can_have_are_refused(tmp_path, target):
 @pytest.mark.parametrize(
     ("algorithm", "given", "said"),
     [
-        ("minibatch", {}, "minibatch cannot be joined"),
-        ("ladies", {}, "ladies cannot be joined"),
-        ("cluster-gcn", {"clusters_per_batch": 2}, "cluster-gcn cannot be joined"),
-        ("deepwalk", {"num_walks": 2}, "--num-walks: with --target it is 1"),
-        ("random-node", {"frontier_size": 5}, "--frontier-size: with --target it is 3"),
+        ("minibatch", {}, "minibatch cannot be repeated"),
+        ("ladies", {}, "ladies cannot be repeated"),
+        ("cluster-gcn", {"clusters_per_batch": 2}, "cluster-gcn cannot be repeated"),
+        ("deepwalk", {"num_walks": 2}, "--num-walks: expected 1 with --target"),
+        ("random-node", {"frontier_size": 5}, "--frontier-size: expected 3 with --target"),
         ("deepwalk", {"instances": 2**31 + 1}, "--instances: expected at most 2,147,483,648"),
     ],
 )

@@ -221,7 +221,7 @@ def test_the_request_knows_its_columns_and_no_others(tmp_path, square):
         with pytest.raises(CsawError, match=said):
             verify(tmp_path / "s.zarr", columns=given)
     assert verify(tmp_path / "s.zarr", columns={"x": HALVES}).ok
-    with pytest.raises(CsawError, match="--virtual: a request does not keep the numbers of --columns"):
+    with pytest.raises(CsawError, match="--virtual: a request does not store the numbers of --columns"):
         commit_virtual(prepare(square, columns={"x": HALVES}, **options), tmp_path / "v.zarr")
 
 

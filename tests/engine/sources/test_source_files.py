@@ -79,7 +79,7 @@ def test_packed_files_have_the_same_seeds(tmp_path, store, form):
     assert found == [time for _, _, time in SEEDS]
     if form in ("gz", "bz2"):
         path.write_bytes(PACKED[form](text)[:-6])
-        with pytest.raises(FormatError, match="compressed data ends or breaks after"):
+        with pytest.raises(FormatError, match="compressed data is cut off or damaged after"):
             drawn(store, path, "neighbor")
 
 
@@ -232,10 +232,10 @@ def test_names_that_say_nothing_are_those_of_what_is_left(tmp_path, text, wanted
             "time id\n2 10\n",
             "expected columns of ids, labels, found the names 'time', 'id', of which 'time' is that of",
         ),
-        ("id node\n10 11\n", "'id' and 'node' say the same; leave these columns alone, below 'id label', in any order"),
+        ("id node\n10 11\n", "'id' and 'node' mean the same; keep only these columns, below 'id label', in any order"),
         ("source target\n10 11\n", "which are those of the ends of edges"),
         ("label\n10\n", "expected one column of ids, found the names 'label', of which 'label' is that of labels"),
-        ("id label split\n10 2 1\n", "which are 3; leave these columns alone"),
+        ("id label split\n10 2 1\n", "which are 3; keep only these columns"),
     ],
 )
 def test_names_that_contradict_what_is_read_are_refused(tmp_path, text, said):
@@ -249,7 +249,7 @@ def test_names_that_contradict_what_is_read_are_refused(tmp_path, text, said):
         ("id label\n10 4\n", Asked.EACH, False, "columns of ids, times, .* 'label' is that of labels"),
         ("id label\n10 4\n", Asked.EACH, True, "columns of ids, times, .* 'label' is that of labels"),
         ("a,id,b\n4,10,1\n", Asked.EACH, True, "'a' and 'b' may each be that of any of these"),
-        ("id time\n10 4\n", Asked.SAME, False, "expected one column of ids, .* which are 2; leave this column alone"),
+        ("id time\n10 4\n", Asked.SAME, False, "expected one column of ids, .* which are 2; keep only this column"),
         ("time\n10\n", Asked.SAME, False, "expected one column of ids, .* 'time' is that of times"),
     ],
 )

@@ -67,7 +67,10 @@ def test_a_list_and_drawn_sources_are_sent(tmp_path, monkeypatch):
             [7],
             2,
             None,
-            "--sources: expected at least 2 vertices, because an instance begins with so many different ones, found 1",
+            (
+                "--sources: expected at least 2 vertices, because an instance starts at that many different vertices, "
+                "found 1"
+            ),
         ),
         ("random:1", 2, None, "found 1; give more sources, or ask for fewer in an instance"),
         ("all", 201, None, "expected at least 201 vertices"),

@@ -74,7 +74,7 @@ def test_a_date_in_a_file_of_sources_has_no_blank(tmp_path):
     (tmp_path / "seeds.txt").write_text("0 2026-11-25 12:00\n")
     with pytest.raises(
         FormatError,
-        match="seeds.txt:1: expected a vertex id and its time, with a blank, tab or comma between them, found",
+        match="seeds.txt:1: expected a vertex id and its time, separated by a space, tab or comma, found",
     ):
         times_of(store, str(tmp_path / "seeds.txt"))
 

@@ -206,7 +206,7 @@ def test_walks_in_time_may_leave_the_edges_where_a_hook_leads_them(tmp_path, nam
     assert report.ok
     (edges,) = [check for check in report.checks if check.name == "edges"]
     assert not edges.tested
-    assert "steps along no edge of their time, which update or dead_end may take" in edges.details
+    assert "steps that follow no edge of their time, which update or dead_end may take" in edges.details
 
 
 UNIQUE = """\

@@ -150,7 +150,7 @@ def test_mini_batches_that_end_induced_hold_the_vertices_of_mini_batches_alone(s
     ("algo", "options"), [("deepwalk", {"num_walks": 2}), ("minibatch", {"epochs": 2, "seeds_per_batch": 16})]
 )
 def test_two_numbers_of_instances_that_do_not_agree_are_refused(store, algo, options):
-    with pytest.raises(OptionError, match="instances: expected .* found 7; run without"):
+    with pytest.raises(OptionError, match="instances: expected .* found 7; leave out"):
         csaw.sample(store, algo=algo, instances=7, **options)
     assert (
         csaw.sample(store, algo=algo, **options).instances

@@ -183,7 +183,7 @@ def test_ids_beyond_the_graph_reach_no_kernel_even_without_checksums(tmp_path, c
 def test_offsets_that_do_not_rise_reach_no_kernel(tmp_path, offsets):
     store = write_graph(tmp_path / "g.zarr", np.array([0, 1, 3]), np.array([0, 0, 1], np.uint32), directed=True)
     np.array(offsets).tofile(store.path / "partitions/00000/indptr/c/0")
-    with pytest.raises(StoreError, match="expected offsets that rise from 0 to 3"):
+    with pytest.raises(StoreError, match="expected offsets that increase from 0 to 3"):
         open_graph(store.path, checksums=False).read_indptr()
 
 
@@ -319,7 +319,7 @@ def test_attributes_of_a_stranger_are_refused_by_name(tmp_path, name, value):
 def test_a_row_longer_than_the_longest_is_refused(tmp_path):
     """Rows are read in blocks of a size that holds the longest, and a longer one would be waited for without end."""
     path = forged(random_store(tmp_path / "g.zarr", vertices=20, edges=100), lambda said: said.update(max_degree=1))
-    with pytest.raises(StoreError, match="indptr: expected offsets that rise from 0 to 128 by 1 at most"):
+    with pytest.raises(StoreError, match="indptr: expected offsets that increase from 0 to 128 by at most 1"):
         open_graph(path).read_indptr()
 
 

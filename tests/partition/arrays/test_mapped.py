@@ -62,7 +62,7 @@ def test_ids_are_checked_before_they_are_mapped(tmp_path, monkeypatch, small_chu
     ids.tofile(file)
     store = open_graph(path, checksums)
     store.map_ids()
-    with pytest.raises(StoreError, match="have changed" if checksums else "ids that rise"):
+    with pytest.raises(StoreError, match="have changed" if checksums else "increasing ids"):
         store.vertex_ids()
     file.unlink()
     with pytest.raises(StoreError, match="cannot be opened"):

@@ -102,7 +102,7 @@ def test_a_graph_store_is_replaced_when_asked_and_only_then(tmp_path):
 @pytest.mark.parametrize("name", ["", ".", "/", ".."])
 def test_a_name_is_needed(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(OptionError, match="expected a name"):
+    with pytest.raises(OptionError, match="expected the name of an output"):
         generate("karate", name, overwrite=True)
     assert list(tmp_path.iterdir()) == []
 
@@ -157,7 +157,7 @@ def test_of_four_writers_at_once_one_wins_and_the_others_say_why(tmp_path, overw
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(write, range(4)))
     assert len(errors) == 3
-    assert all("another csaw is writing here" in error for error in errors)
+    assert all("another csaw process is writing here" in error for error in errors)
     assert open_graph(tmp_path / "g.zarr").vertices == 34
     assert [p.name for p in tmp_path.iterdir()] == ["g.zarr"]
 

@@ -39,7 +39,7 @@ def test_half_of_a_surrogate_pair_is_no_vertex_id():
 
 @pytest.mark.parametrize("offsets", [[0, 2, 1, 3], [1, 2, 2, 3], [0, 1, 2, 4], []])
 def test_offsets_that_do_not_fit_the_text_are_refused(offsets):
-    with pytest.raises(StoreError, match=r"g\.zarr: expected the offsets"):
+    with pytest.raises(StoreError, match=r"g\.zarr: expected offsets"):
         Words(np.array(offsets, np.int64), np.zeros(3, np.uint8)).checked(Path("g.zarr"))
 
 

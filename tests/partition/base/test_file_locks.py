@@ -95,7 +95,7 @@ def test_a_killed_writer_keeps_nobody_out_and_is_named_while_it_lives(tmp_path):
     )
     assert child.stdout.readline() == "held\n"
     with pytest.raises(
-        StoreError, match=f"out.zarr: another csaw is writing here: a graph store, by process {child.pid} on"
+        StoreError, match=f"out.zarr: another csaw process is writing here: a graph store, by process {child.pid} on"
     ):
         Lock(path, "a sample store")
     with pytest.raises(StoreError, match="wait until it ends"):

@@ -90,9 +90,7 @@ def test_folders_and_files_of_others_are_refused_with_the_way_out(home, tmp_path
     for place in (folder, home, home.parent):
         os.chown(place, OTHER, -1)
         cache._own.cache_clear()
-        with pytest.raises(
-            StoreError, match=rf"belongs to the user {OTHER}; set CSAW_CACHE_DIR to a folder of your own"
-        ):
+        with pytest.raises(StoreError, match=rf"belongs to the user {OTHER}; set CSAW_CACHE_DIR to a folder of yours"):
             cache.code_folder("kernels")
         os.chown(place, 0, -1)
         cache._own.cache_clear()
@@ -162,7 +160,9 @@ def homeless(monkeypatch):
     ids=["folder", "kernels", "karate", "rmat", "cupy"],
 )
 def test_a_user_without_a_home_is_told_which_variable_names_a_folder(homeless, use, variable):
-    with pytest.raises(StoreError, match=rf"no home folder .*\(HOME is not set\); set {variable} to a folder"):
+    with pytest.raises(
+        StoreError, match=rf"no folder for its cache, because HOME is not set; set {variable} to a folder"
+    ):
         use()
 
 
@@ -179,7 +179,7 @@ def test_a_cache_of_graphs_that_cannot_be_made_says_which_variable_names_another
     monkeypatch.chdir(tmp_path)
     Path("edges.txt").write_text("1 2\n")
     home.parent.write_text("a file")
-    with pytest.raises(StoreError, match=r"graphs, where csaw keeps .* cannot be made \(.*\); set CSAW_CACHE_DIR"):
+    with pytest.raises(StoreError, match=r"graphs, the cache of csaw, cannot be created \(.*\); set CSAW_CACHE_DIR"):
         resolve(graph)
 
 

@@ -120,7 +120,7 @@ A_TIME = [{"name": "time", "dtype": "float64", "units": "1"}]
 @pytest.mark.parametrize(
     ("change", "wrong"),
     [
-        ({"time_ordered": True}, "time_ordered: expected true, beside an edge column time of int64, found True"),
+        ({"time_ordered": True}, "time_ordered: expected true, with an edge column time of int64, found True"),
         ({"time_ordered": False}, "time_ordered: expected true"),
         ({"time_ordered": True, "edge_columns": A_TIME, "format_version": 4}, "time_ordered: expected true"),
         ({"edge_columns": []}, "edge_columns: expected a list of columns"),

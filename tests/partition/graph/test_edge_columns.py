@@ -47,18 +47,21 @@ def test_a_text_names_a_column(text, name, dtype, units):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "name of letters"),
-        ("2nd:int8", "name of letters"),
-        ("a b:int8", "name of letters"),
-        ("_hidden", "name of letters"),
-        ("zeit_ä", "name of letters"),
-        ("class:int8", "name of letters"),
-        ("x" * 65, "name of letters"),
+        ("", "name of at most 64 letters"),
+        ("2nd:int8", "name of at most 64 letters"),
+        ("a b:int8", "name of at most 64 letters"),
+        ("_hidden", "name of at most 64 letters"),
+        ("zeit_ä", "name of at most 64 letters"),
+        ("class:int8", "name of at most 64 letters"),
+        ("x" * 65, "name of at most 64 letters"),
         ("time:int128", "expected a type of int8"),
         ("time:str", "expected a type of int8"),
         ("time:bool", "expected a type of int8"),
         ("time:float16", "expected a type of int8"),
-        *((name, "hooks have this name") for name in ("weight", "Weight", "src", "dst_degree", "random", "ids")),
+        *(
+            (name, "this name is reserved for hooks")
+            for name in ("weight", "Weight", "src", "dst_degree", "random", "ids")
+        ),
     ],
 )
 def test_other_texts_are_refused(text, said):
@@ -307,7 +310,7 @@ def test_edges_of_a_program_keep_their_values(tmp_path, how, expected):
 
 def test_columns_are_for_graphs_in_memory_in_python(tmp_path):
     path = write(tmp_path / "g.zarr", {"time": [1, 2, 3]}).path
-    with pytest.raises(OptionError, match="edge_columns: expected for graphs in memory"):
+    with pytest.raises(OptionError, match="edge_columns: only for graphs in memory"):
         csaw.graph(path, edge_columns={"score": [1, 2, 3]})
     held = csaw.graph(indptr=ROWS[0], indices=ROWS[1], edge_columns={"time": [1, 2, 3]})
     assert held.fingerprint == open_graph(path).fingerprint

@@ -132,5 +132,5 @@ def test_a_flipped_bit_is_found_and_a_store_without_them_says_what_to_do(tmp_pat
     with pytest.raises(StoreError, match="edge_ids"):
         read_edge_ids(open_graph(tmp_path / "g.zarr"))
     assert not check_store(open_graph(tmp_path / "g.zarr"))[0].ok
-    with pytest.raises(StoreError, match="does not keep the rows .* csaw partition --edge-ids"):
+    with pytest.raises(StoreError, match="does not store which rows .* csaw partition --edge-ids"):
         read_edge_ids(random_store(tmp_path / "r.zarr"))

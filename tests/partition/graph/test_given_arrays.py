@@ -109,7 +109,7 @@ def test_offsets_and_indices_that_are_no_integers_are_refused(name, change, said
         ({0: 1, 1: 2, 2: 3}, "expected a column of values"),
         ({0, 1, 2}, "expected a column of values, found {0"),
         (7, "expected a column of values, found 7"),
-        ([0, 1, 10**400], "ids of 64 bits"),
+        ([0, 1, 10**400], "64-bit ids"),
     ],
 )
 def test_columns_that_are_no_ids_are_refused(column, said):
@@ -131,8 +131,13 @@ def broken(form, name, change):
 @pytest.mark.parametrize(
     ("form", "name", "change", "said"),
     [
-        ("csr", "indptr", lambda a: np.array([0, 3, 1, 3]), "indptr: expected 4 offsets that rise"),
-        ("csr", "indptr", lambda a: np.array([0, 10**9, -(10**9), 0]), "indptr: expected 4 offsets that rise from 0"),
+        ("csr", "indptr", lambda a: np.array([0, 3, 1, 3]), "indptr: expected 4 offsets that increase"),
+        (
+            "csr",
+            "indptr",
+            lambda a: np.array([0, 10**9, -(10**9), 0]),
+            "indptr: expected 4 offsets that increase from 0",
+        ),
         ("csr", "indptr", lambda a: a[:-1], "indptr: expected 4 offsets"),
         ("csr", "indptr", lambda a: np.array([0, 1, 2, 10**9]), "to at most 3, the number of indices"),
         ("csr", "indptr", lambda a: a + 0.0, "indptr: expected an array of integers"),
@@ -180,12 +185,12 @@ def test_room_behind_the_entries_of_a_matrix_is_no_edge():
 def test_tables_whose_names_contradict_each_other_are_refused_as_csv_is(tmp_path, names):
     rows = [(1, 2, 3), (4, 5, 6)]
     (tmp_path / "e.csv").write_text("\n".join(",".join(map(str, row)) for row in [names, *rows]) + "\n")
-    with pytest.raises(CsawError, match="does not say which columns are the ends"):
+    with pytest.raises(CsawError, match="does not show which columns are the ends"):
         csaw.partition(tmp_path / "e.csv", tmp_path / "g.zarr")
     pandas, pyarrow = (need_package(name) for name in ("pandas", "pyarrow"))
     arrays = [pyarrow.array(column) for column in zip(*rows, strict=True)]
     for table in (pandas.DataFrame(rows, columns=names), pyarrow.Table.from_arrays(arrays, names=names)):
-        with pytest.raises(CsawError, match="does not say which columns are the ends"):
+        with pytest.raises(CsawError, match="does not show which columns are the ends"):
             csaw.graph(table)
 
 
@@ -273,5 +278,5 @@ def test_no_vertex_has_no_id_of_the_input():
             OptionError, match=f"vertex {wrong}: expected numbers of vertices from 0 to 2, or -1 for none"
         ):
             graph.original_ids(np.array([0, wrong]))
-    with pytest.raises(OptionError, match="leave no number for none"):
+    with pytest.raises(OptionError, match="use every number"):
         csaw.graph([(-1, 6), (7, -5)]).original_ids(np.array([-1]))

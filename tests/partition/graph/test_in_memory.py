@@ -65,7 +65,7 @@ def test_arrays_that_are_no_graph_are_refused():
     for wrong in (np.nan, np.inf, -1.0):
         with pytest.raises(
             StoreError,
-            match="weights: expected finite numbers from 0 on, found 1 others, the first of them .* at position 1",
+            match="weights: expected finite numbers of at least 0, found 1 others, the first of them .* at position 1",
         ):
             InMemory("here", indptr, indices, np.array([1.0, wrong]))
     with pytest.raises(StoreError, match="expected indices from 0 to 1"):

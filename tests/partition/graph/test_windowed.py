@@ -185,7 +185,7 @@ def test_no_file_is_read_past_the_filter(tmp_path):
     view = Windowed(stored(tmp_path / "g.zarr", 3), Window(0, 9))
     assert not view.is_plain
     assert not Split(view, 9).is_plain
-    with pytest.raises(StoreError, match="a window of time has no file indices of its own"):
+    with pytest.raises(StoreError, match="a time window has no file indices"):
         view.opened(0, "indices")
 
 

@@ -61,7 +61,7 @@ def test_the_names_of_a_header_say_which_columns_are_the_ends_and_the_weight(tmp
 )
 def test_a_header_that_does_not_say_which_are_the_ends_is_an_error_with_both_readings(tmp_path, text):
     with pytest.raises(
-        CsawError, match=r"edges.txt:1: .* does not say .*columns 1 and [23]\), or .* -> .*--source-column"
+        CsawError, match=r"edges.txt:1: .* does not show .*columns 1 and [23]\), or .* -> .*--source-column"
     ):
         read(tmp_path, text)
 
@@ -94,7 +94,7 @@ TWO_PAIRS = "source,x,src,dst,target\n1,0,5,9,2\n3,0,7,3,4\n"
 @pytest.mark.parametrize("comment", ["", "# "])
 def test_a_header_with_two_pairs_of_ends_is_an_error_that_names_both(tmp_path, comment, options):
     said = (
-        "edges.txt:[12]: 'source,x,src,dst,target' does not say which columns are the ends of an edge: 'source' -> "
+        "edges.txt:[12]: 'source,x,src,dst,target' does not show which columns are the ends of an edge: 'source' -> "
         r"'target' \(columns 1 and 5\), or 'src' -> 'dst' \(columns 3 and 4\)\? Choose with --source-column"
     )
     if comment:
@@ -124,7 +124,7 @@ def test_one_end_is_enough_to_choose_between_two_pairs(tmp_path, options, found)
         ("source,target\n5,9\n", {"weight_column": "\u00b2"}, "no column '\u00b2'; it has source, target"),
         ("5 9 1\n7 3 1\n", {"weight_column": "2"}, "column 2 cannot have two roles"),
         ("5 9\n7 3\n", {"source_column": "3"}, "--source-column 3: expected a number from 1 to 2"),
-        ("1 5 9\n2 7 3\n", {"source_column": "2"}, "does not say which"),
+        ("1 5 9\n2 7 3\n", {"source_column": "2"}, "does not show which"),
         (",0,1\n0,5,9\n1,7,3\n", {"source_column": "1", "target_column": "3"}, "column 3 has that name"),
         ('"from" "to"\n"1" 5 9\n"2" 7 3\n', {}, "the header has 2 names, the rows under it have 3 columns"),
     ],
@@ -151,7 +151,10 @@ def test_what_a_header_leaves_open_is_said(tmp_path):
 
 @pytest.mark.parametrize("first", ["0x1 0x2", "a 1b", "\u0661 \u0662"])
 def test_a_first_row_that_may_be_an_edge_or_a_header_is_an_error_with_both_ways_out(tmp_path, first):
-    said = r"edges.txt:1: expected an edge or a header of words, found .*; pass --ids string .*, --skip-lines 1 if"
+    said = (
+        r"edges.txt:1: expected an edge, or a header of words, found .*; if it is an edge, pass --ids string; "
+        r".* --skip-lines 1"
+    )
     for below in ("0x2 3\n", "2 3\n3 4\n"):
         with pytest.raises(CsawError, match=said):
             read(tmp_path, f"{first}\n{below}")

@@ -231,7 +231,7 @@ def test_numbers_that_a_type_does_not_hold_are_named_by_their_line(tmp_path, dty
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        ("weight:int64", "hooks have this name already"),
+        ("weight:int64", "this name is reserved for hooks"),
         ("time:int65", "expected a type of int8"),
         ("time:int64=0", "--edge-column: expected a name, or a number from 1 for the first column, found 0"),
         ("time:int64=", "--edge-column: expected a name, or a number from 1, found nothing"),
@@ -250,16 +250,16 @@ def test_columns_that_cannot_be_are_refused_before_anything_is_read(columns, sai
         (
             "1 2 3\n",
             "time:int64",
-            "no column 'time'; there is no header; give its number from 1 behind =, such as time:",
+            "no column 'time'; there is no header; give its number from 1 after =, such as time:",
         ),
         ("source,target\n1,2\n", "time:int64", "no column 'time'; it has source, target"),
         ("source,target,time\n1,2,3\n", ("time:int64", "other:int64=3"), "column 3 cannot have two roles"),
         (
             "source,target,time\n1,2,3\n",
             "a:int64=1",
-            "column 1 cannot have two roles; choose its role with --source-column",
+            "column 1 cannot have two roles; choose different columns with --source-column",
         ),
-        ("1 2 3 4 5\n", "time:int64=3", "expected 2 or 3 columns, found 5; say which holds weights"),
+        ("1 2 3 4 5\n", "time:int64=3", "expected 2 or 3 columns, found 5; choose the column of weights"),
     ],
 )
 def test_columns_that_an_input_lacks_are_refused(tmp_path, text, columns, said):

@@ -222,7 +222,7 @@ CASES = {
         "v1 v2:0.5\nv2 v1:0.5\n",
         "a b:2\nb c:3\nc\n",
     ],
-    "stands between the ends": [
+    "is between the ends": [
         "1->>2 5\n2->>3 1\n",
         "1 ::: 2\n2 ::: 3\n",
         "1~~2\n",
@@ -238,15 +238,21 @@ CASES = {
         "a,b:1\nc,d:2\n",
         "x y:80\n",
     ],
-    "a weight in brackets behind it": ["a,b (5)\nb,c (6)\n", "a\tb (0.5)\n", "a b (1)\n", "1,2 (3)\n", "a;b (1e-3)\n"],
-    "found brackets behind it": [
+    "an edge followed by a weight in brackets": [
+        "a,b (5)\nb,c (6)\n",
+        "a\tb (0.5)\n",
+        "a b (1)\n",
+        "1,2 (3)\n",
+        "a;b (1e-3)\n",
+    ],
+    "found brackets after it": [
         "a|b [w=1]\nb|c [w=1]\n",
         "a|b {1}\n",
         "1 -> 2 [w=1]\n",
         "a -- b (2)\nb -- c (3)\n",
         "1|2 (0.5)\n",
     ],
-    "stands between words of one cell": [
+    "is between words of one cell": [
         "1 - 2,3\n2 - 3,4\n",
         "a ~ b,5\n",
         "alice knows bob;5\nbob knows carol;3\n",
@@ -254,7 +260,7 @@ CASES = {
         "a / b\t5\n",
         "1 & 2,3\n",
     ],
-    "a colon stands behind the first word, and a number at the end": [
+    "the row has a colon after its first word and a number at its end": [
         "1: 2 0.5\n2: 3 1\n",
         "a : b 5\nb : c 5\n",
         "1|2 : 5\n2|3 : 6\n",
@@ -262,7 +268,7 @@ CASES = {
         "1: 2,0.5\n",
         "a-b: 3\nb-c: 4\n",
     ],
-    "expected a point in decimals": [
+    "expected a decimal point": [
         "a;b;0,5\nb;c;1,25\n",
         "a b 3,5\nb c 3,5\n",
         "a;b;0,5;0,7\nb;c;0,7;0,8\n",
@@ -270,14 +276,14 @@ CASES = {
         "x y 0,5\n",
         "source;target;weight\na;b;0,5\n",
     ],
-    "stands between the ends, as in": [
+    "is between the ends, as in": [
         "TP53<->Q42 [weight=12]\nQ42<->x [weight=3]\n",
         "a->b [w=1]\n",
         "a--b (2)\nb--c (3)\n",
         "x==>y {2}\n",
         "a<-b [1]\n",
     ],
-    "'->' and a comma or semicolon stand between": [
+    "'->' and a comma or semicolon both separate": [
         "a -> b,7\nb -> c,8\n",
         "n -> a.b; 7\n",
         "x -> y,1\n",
@@ -285,7 +291,7 @@ CASES = {
         "née -> a.b , 7\n",
     ],
     "pairs of numbers with '>' between": ["1>2 3\n2>3 0.5\n", "1>2\n", "1>2,3\n3>4,5\n", "10>20\n20>30\n", "1>2 .5\n"],
-    "'|' and a comma or semicolon stand between": [
+    "'|' and a comma or semicolon both separate": [
         "TP53 | eve,0.5\neve | bob,2\n",
         "a|b,5\n",
         "1 | 2,3\n2 | 3,4\n",
@@ -301,21 +307,21 @@ CASES = {
         "== ==\n",
         "~~ a\n~~ b\n",
     ],
-    "columns of a table of vertices": [
+    "columns of a vertex table": [
         "Id,Label\n1,x\n2,y\n",
         "id\tname\na\tb\n",
         "node;label\na;b\n",
         "nodeId,Label\na,b\n",
         "vertex,name\nx,y\n",
     ],
-    "names of columns stand below": [
+    "found names of columns below": [
         "--1\t2\nsource\ttarget\n1\t2\n",
         "a b\nsrc dst\nb c\n",
         "x,y\nfrom,to\nx,z\n",
         "t u\nnode1 node2\na b\n",
         "a;b;1\nsource;target;weight\n",
     ],
-    "quotes that begin within a cell": [
+    "quotes that begin inside a cell": [
         'Edge "a", "b"\nx "b", "c"\n',
         'x "1"; 2\ny "3"; 4\n',
         'the "a"\tb\n',

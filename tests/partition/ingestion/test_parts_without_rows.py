@@ -150,4 +150,4 @@ def test_columns_of_a_part_without_rows_that_others_lack_are_said(tmp_path, head
     (tmp_path / "parts" / "part-00001.csv").write_text(header)
     store = csaw.partition(tmp_path / "parts", tmp_path / "g.zarr")
     [said] = store.report["warnings"]
-    assert f"part-00001.csv: no rows stand below its header, {header.strip()!r}" in said
+    assert f"part-00001.csv: there are no rows below its header, {header.strip()!r}" in said

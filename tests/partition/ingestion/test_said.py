@@ -126,7 +126,7 @@ def test_numbers_that_are_written_in_another_way_are_said(tmp_path, word, weight
     weight = " 0.5" if weighted else ""
     text = f"1 2{weight}\n" * rows_before + f"{word} 9{weight}\n8 10{weight}\n"
     store = read(tmp_path, text)
-    (warning,) = (warning for warning in store.report["warnings"] if "zeros before" in warning)
+    (warning,) = (warning for warning in store.report["warnings"] if "leading zeros" in warning)
     plain = word.strip('"')
     assert f"such as {plain} in line {rows_before + 1}; they are read as numbers" in warning
     assert "--ids string" in warning
@@ -149,7 +149,7 @@ def test_numbers_that_are_written_in_another_way_are_said(tmp_path, word, weight
     ],
 )
 def test_usual_numbers_are_not_warned_of(tmp_path, text):
-    assert not any("zeros before" in warning for warning in read(tmp_path, text).report["warnings"])
+    assert not any("leading zeros" in warning for warning in read(tmp_path, text).report["warnings"])
 
 
 @pytest.mark.parametrize("word", ["1e3", "0x10", "1_000", "2.5E2", "0b11", "0.5", ".5", "1.234"])
@@ -228,7 +228,7 @@ def test_a_small_matrix_is_said(tmp_path):
     "text", ["1)\t2\t3\n2)\t3\t4\n", "[1] 2 3\n[2] 3 4\n", "1. 2 3\n2. 3 4\n", "(1) 5 6\n(2) 6 7\n"]
 )
 def test_numbers_of_rows_are_no_vertices(tmp_path, text):
-    with pytest.raises(CsawError, match="may be the number of the row"):
+    with pytest.raises(CsawError, match="may be a row number"):
         read(tmp_path, text)
     way = {"source_column": 2, "target_column": 3, "weight_column": "none"}
     assert len(rows(read(tmp_path, text, **way))) == 2

@@ -143,7 +143,7 @@ def test_tables_of_other_columns_and_tables_beside_text_are_refused(tmp_path):
 
 
 def test_what_is_no_list_of_files_is_refused(tmp_path, parts):
-    for given, message in (([], "found none"), ([3], "found 3"), (["-", "-"], "more than once"), (3, "found 3")):
+    for given, message in (([], "found none"), ([3], "found 3"), (["-", "-"], "only once"), (3, "found 3")):
         with pytest.raises(OptionError, match=message):
             ingest(given, tmp_path / "g.zarr", IngestOptions())
     (tmp_path / "empty").mkdir()

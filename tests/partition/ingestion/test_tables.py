@@ -32,7 +32,7 @@ def test_the_names_of_a_table_say_which_columns_are_read(tmp_path, suffix):
     assert rows(read(tmp_path, suffix, w=[0.5, 2.0], TO=[9, 3], From=[5, 7])) == [(5, 9, 0.5), (7, 3, 2.0)]
     numbers = {"source_column": "3", "target_column": "2", "weight_column": "none"}
     assert rows(read(tmp_path, suffix, a=[1, 2], b=[9, 3], c=[5, 7], options=numbers)) == [(5, 9), (7, 3)]
-    with pytest.raises(CsawError, match=r"e\..*: 'a,b,c' does not say which columns are the ends"):
+    with pytest.raises(CsawError, match=r"e\..*: 'a,b,c' does not show which columns are the ends"):
         read(tmp_path, suffix, a=[1], b=[2], c=[3])
 
 
@@ -40,7 +40,7 @@ def test_the_names_of_a_table_say_which_columns_are_read(tmp_path, suffix):
 def test_a_table_with_two_pairs_of_ends_is_an_error_that_names_both(tmp_path, suffix):
     columns = {"src": [1, 2], "dst": [3, 4], **ENDS}
     said = r"'source' -> 'target' \(columns 3 and 4\), or 'src' -> 'dst' \(columns 1 and 2\)\? Choose with --source-col"
-    with pytest.raises(CsawError, match=rf"e\.{suffix}: 'src,dst,source,target' does not say which .*: {said}"):
+    with pytest.raises(CsawError, match=rf"e\.{suffix}: 'src,dst,source,target' does not show which .*: {said}"):
         read(tmp_path, suffix, **columns)
     assert rows(read(tmp_path, suffix, **columns, options={"source_column": "src"})) == [(1, 3), (2, 4)]
 
@@ -73,7 +73,7 @@ def test_a_bad_column_or_cell_is_named(tmp_path, columns, message):
 
 def test_columns_of_one_name_are_refused_where_they_are_asked_for(tmp_path):
     table = pyarrow.table([[5, 7], [9, 3], [1, 1]], names=["source", "target", "target"])
-    with pytest.raises(CsawError, match="does not say which"):
+    with pytest.raises(CsawError, match="does not show which"):
         read(tmp_path, "parquet", table)
     with pytest.raises(CsawError, match="2 columns are called 'target'"):
         read(tmp_path, "parquet", table, options={"target_column": "target"})

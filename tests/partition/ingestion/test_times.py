@@ -216,7 +216,7 @@ def test_integers_of_shorter_units_since_1970_stay_numbers_and_are_known_as_date
     iso = made(tmp_path, f"0,1,{date}\n", "e.csv", time_format="iso", time_decimals=decimals)
     assert iso.time.units == store.time.units
     with pytest.raises(
-        OptionError, match=f"time_decimals: expected 0 beside time_format unix-{unit}, whose times are in"
+        OptionError, match=f"time_decimals: expected 0 with time_format unix-{unit}, whose times are in"
     ):
         made(tmp_path, "0 1 5\n", time_format=f"unix-{unit}", time_decimals=3)
 
@@ -224,14 +224,14 @@ def test_integers_of_shorter_units_since_1970_stay_numbers_and_are_known_as_date
 @pytest.mark.parametrize(
     ("times", "said"),
     [
-        ([1.5, 2.0], "found 1 of 2 numbers that are neither, the first of them 1.5 at position 0; .* numpy.rint"),
-        (np.array([np.inf, 1.0]), "found 1 of 2 numbers that are neither, the first of them inf at position 0"),
-        (np.array([1.0, np.nan]), "found 1 of 2 numbers that are neither, the first of them nan at position 1"),
-        (["2026-01-01", "2026-01-02"], "found text, such as '2026-01-01'; make dates of it: numpy.array"),
+        ([1.5, 2.0], "found 1 of 2 numbers that are neither, first 1.5 at position 0; .* numpy.rint"),
+        (np.array([np.inf, 1.0]), "found 1 of 2 numbers that are neither, first inf at position 0"),
+        (np.array([1.0, np.nan]), "found 1 of 2 numbers that are neither, first nan at position 1"),
+        (["2026-01-01", "2026-01-02"], "found text, such as '2026-01-01'; convert it to dates: numpy.array"),
         (np.array(["1", "2"], object), "found text, such as '1'"),
         (
             np.array([5, 1082040961], np.float32),
-            "found float32 that may each be of several integers, the first of them 1082040960.0 at ",
+            "found float32 that may each stand for several integers, first 1082040960.0 at ",
         ),
     ],
     ids=repr,
@@ -350,10 +350,10 @@ def test_tables_whose_times_are_none_are_refused(tmp_path, column, options):
         ({"time_column": 1}, "column 1 cannot have two roles"),
         ({"time_decimals": 10}, "time_decimals: expected an integer from 0 to 9"),
         ({"time_format": "epoch"}, "time_format: expected numbers, iso, unix, unix-ms, unix-us, unix-ns, found"),
-        ({"edge_columns": ("time:int64=3",)}, "pass one of edge_columns time and time_column"),
-        ({"edge_columns": ("Time:uint8",)}, "pass one of edge_columns time and time_column"),
-        ({"time_column": None, "time_format": "iso"}, "time_format: expected time_column beside it"),
-        ({"time_column": None, "time_decimals": 3}, "time_decimals: expected time_column beside it"),
+        ({"edge_columns": ("time:int64=3",)}, "pass only one of edge_columns time and time_column"),
+        ({"edge_columns": ("Time:uint8",)}, "pass only one of edge_columns time and time_column"),
+        ({"time_column": None, "time_format": "iso"}, "time_format: expected time_column with it"),
+        ({"time_column": None, "time_decimals": 3}, "time_decimals: expected time_column with it"),
         ({"time": [1]}, "time: it is for graphs in memory; name a column with time_column"),
         ({"time_column": ""}, "time_column: expected a name"),
     ],
@@ -444,14 +444,14 @@ def test_dates_that_cannot_be_kept_are_refused():
         ([NOON, 3], "a date for each edge, found 3"),
         (np.array([NOON, pandas.NaT], object), "a date for each edge, found NaT"),
         ([NOON, datetime.datetime.max.replace(tzinfo=datetime.timezone(-datetime.timedelta(hours=1)))], "found"),
-        ([2.0**53, 1], "found float64 that may each be of several integers"),
+        ([2.0**53, 1], "found float64 that may each stand for several integers"),
     ):
         with pytest.raises(csaw.CsawError, match=said):
             csaw.graph(edges, time=wrong)
     aware = pandas.DataFrame({"src": [0], "dst": [1], "t": pandas.to_datetime(["2024-01-01T02:00+02:00"])})
     assert csaw.graph(aware, time="t").arrays["edge_time"].tolist() == [1704067200 * 10**6]
     for columns in ({"time:int64": [1, 2]}, {"Time": [1.5, 2]}):
-        with pytest.raises(OptionError, match="time: the graph has an edge column time, too; expected one of both"):
+        with pytest.raises(OptionError, match="time: the graph also has an edge column time; give only one of them"):
             csaw.graph(edges, time=[3, 4], edge_columns=columns)
 
 

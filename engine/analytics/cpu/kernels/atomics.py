@@ -1,4 +1,4 @@
-"""Atomic operations on elements of arrays, for threads that meet: what Numba offers on a GPU alone.
+"""Atomic operations on elements of arrays, for concurrent threads, which Numba offers only on GPUs.
 
 Each returns the value before. The order of memory is relaxed but for the element itself: threads see what others wrote
 elsewhere once they are joined.

@@ -1,4 +1,4 @@
-"""Rounds of a measure of the user's own, with its hooks compiled in.
+"""Rounds of a custom measure, with its hooks compiled in.
 
 A round is by definition: each vertex v combines what ``edge`` gives for the entries that lead to it, and gets what
 ``vertex`` makes of its value and that. All of them see the values before the round. Where nothing comes, ``combined``
@@ -45,7 +45,7 @@ def start(params, number, vertices, total, src, dst, src_degree, dst_degree, val
 
 @inner
 def edge(params, number, vertices, total, src, dst, src_degree, dst_degree, value, other, weight):
-    """What goes along an edge."""
+    """The value that goes along an edge."""
     return value
 
 
@@ -57,7 +57,7 @@ def vertex(params, number, vertices, total, src, dst, src_degree, dst_degree, va
 
 @inner
 def total(params, number, vertices, total, src, dst, src_degree, dst_degree, value, other, weight):
-    """What a vertex adds to the total of a round."""
+    """The amount that a vertex adds to the total of a round."""
     return 0.0
 
 
@@ -75,7 +75,7 @@ def joined(one, other):
 
 @inner
 def none_combined():
-    """What is combined of nothing."""
+    """The combination of no values."""
     if COMBINE == "sum" or COMBINE == "or":
         return float64(0.0) if COMBINED_REAL else int64(0)
     if COMBINE == "min":

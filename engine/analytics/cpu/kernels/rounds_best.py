@@ -1,4 +1,4 @@
-"""Rounds of a measure of the user's own that keeps the best of all that came, which is the same in any order.
+"""Rounds of a custom measure that keeps the best of all values that arrive, which is the same in any order.
 
 push_rows   a round over the rows of vertices that changed, by threads that meet at their ends
 pull_best   the same over rows of the other direction, where nothing better than ``bound`` can come: a row is left
@@ -30,7 +30,7 @@ EVERY = False  # whether values go along as they are: those of inactive vertices
 
 @njit(nogil=True)
 def passed_along(params, vertices, value):
-    """What goes along any edge of a vertex of this value, where nothing else decides it."""
+    """The value that goes along any edge of a vertex of this value, if nothing else decides it."""
     return as_value(as_combined(edge(params, 0, vertices, 0.0, 0, 0, 0, 0, value, value, 1.0)))
 
 

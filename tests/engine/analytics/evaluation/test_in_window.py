@@ -198,7 +198,7 @@ def test_a_graph_without_times_and_samples_are_refused(tmp_path):
     with pytest.raises(OptionError, match="windows: .*: expected a whole graph, found a window of it already"):
         csaw.evaluate(view, windows=3)
     walks = csaw.sample(store, walk_length=3)
-    with pytest.raises(OptionError, match="until: expected the graph alone, found 1 sample"):
+    with pytest.raises(OptionError, match="until: expected only the graph, found 1 sample"):
         csaw.evaluate(store, walks, until=3)
 
 

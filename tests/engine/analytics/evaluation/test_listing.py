@@ -152,9 +152,9 @@ def test_what_does_not_go_together_is_refused(tmp_path, monkeypatch):
     listing = ("karate", "--list", "triangles")
     assert "give both" in refused(*listing)
     assert "give both" in refused("karate", "--out", "t.npy")
-    assert "--measures: expected without --list" in refused(*listing, "--out", "t.npy", "--measures", "degree")
-    assert "--damping: expected without --list" in refused(*listing, "--out", "t.npy", "--damping", "0.5")
-    assert "--samples: a list is written instead of measuring" in refused(
+    assert "--measures cannot be combined with --list" in refused(*listing, "--out", "t.npy", "--measures", "degree")
+    assert "--damping cannot be combined with --list" in refused(*listing, "--out", "t.npy", "--damping", "0.5")
+    assert "--samples: --list writes a list instead of measuring" in refused(
         "karate", "s.zarr", *listing[1:], "--out", "t.npy"
     )
     assert "needs all rows in its memory" in refused(
@@ -165,7 +165,7 @@ def test_what_does_not_go_together_is_refused(tmp_path, monkeypatch):
     (tmp_path / "t.npy").write_bytes(b"kept")
     assert "exists already; pass --overwrite" in refused(*listing, "--out", "t.npy")
     assert (tmp_path / "t.npy").read_bytes() == b"kept"
-    with pytest.raises(OptionError, match="damping: expected without list"):
+    with pytest.raises(OptionError, match="damping cannot be combined with list"):
         csaw.list_triangles("karate", "t.npy", damping=0.5, overwrite=True)
     with pytest.raises(OptionError, match="expected triangles or support, found 'wedges'"):
         write_list("karate", "wedges", "t.npy")

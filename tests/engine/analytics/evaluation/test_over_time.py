@@ -166,7 +166,7 @@ def test_windows_of_dates_in_python():
         ({"every": 0}, "every: expected a length of time"),
         ({"every": 1, "between": (0, 10**6)}, "every: expected at most 10,000 windows, found 1,000,001"),
         ({"cumulative": True}, "cumulative: expected windows or every with it, found neither"),
-        ({"windows": 2, "until": -51}, "until: expected a time from -50 on, the first, found an earlier one"),
+        ({"windows": 2, "until": -51}, "until: expected a time not before the first, -50, found an earlier one"),
         ({"windows": 2, "until": 5, "between": (0, 5)}, "until: expected until or between, found both"),
         ({"windows": 2, "between": (5, 0)}, "the first not after the last"),
     ],
@@ -178,16 +178,19 @@ def test_what_are_no_windows_is_refused_in_words(store, options, said):
 
 def test_what_cannot_have_windows_is_refused_in_words(tmp_path, store):
     events = events_store(tmp_path / "t.zarr", TIED, 5)
-    with pytest.raises(OptionError, match="windows: expected the graph alone, found 1 sample"):
+    with pytest.raises(OptionError, match="windows: expected only the graph, found 1 sample"):
         csaw.evaluate(events, csaw.sample(events, walk_length=2), windows=2)
     with pytest.raises(OptionError, match="windows: .*: expected times of the edges, found none"):
         csaw.evaluate("karate", windows=2)
     none = np.empty(0, np.int64)
     empty = write_graph(tmp_path / "e.zarr", np.zeros(3, int), none, directed=True, edge_columns={"time": none})
-    with pytest.raises(OptionError, match="windows: .* has no edges, and so no first time; name it with between"):
+    with pytest.raises(OptionError, match="windows: .* has no edges and therefore no first time; give it with between"):
         csaw.evaluate(empty, windows=2)
     assert spans(csaw.evaluate(empty, windows=2, between=(0, 1), **WISH)) == [(0, 0), (1, 1)]
-    with pytest.raises(OptionError, match="--windows: this process measures several windows one after the other"):
+    with pytest.raises(
+        OptionError,
+        match="--windows cannot be combined with .*, because several windows are measured one after the other",
+    ):
         plan(store, windows=2)
     with pytest.raises(OptionError, match="plot: expected one window"):
         csaw.evaluate(store, windows=2, **WISH).plot(tmp_path / "plots")

@@ -55,11 +55,11 @@ def test_visits_that_a_sample_does_not_tell_are_refused(tmp_path, said):
 
 
 def test_patterns_and_labels_are_named_once():
-    with pytest.raises(OptionError, match="pattern: triangle is named twice"):
+    with pytest.raises(OptionError, match="pattern: triangle is given twice"):
         csaw.evaluate("karate", measures="patterns", pattern="triangle,triangle")
     samples = [csaw.sample("karate", algo="deepwalk", seed=seed) for seed in (1, 2)]
     for labels in ("x,x", ","):
-        with pytest.raises(OptionError, match="labels: expected different names, none of them empty"):
+        with pytest.raises(OptionError, match="labels: expected different names that are not empty"):
             csaw.evaluate("karate", samples, measures="degree", labels=labels)
 
 
@@ -71,4 +71,4 @@ def test_an_estimate_says_that_vertices_without_edges_are_never_visited():
     for algo, said in (("metropolis-hastings", True), ("random-node", False)):
         options = {"frontier_size": 2, "instances": 9} if algo == "random-node" else {}
         found = csaw.evaluate(held, csaw.sample(held, algo=algo, **options), measures="degree", estimate=True)
-        assert ("of vertices with edges alone" in str(found.as_dict())) is said
+        assert ("of vertices with edges only" in str(found.as_dict())) is said

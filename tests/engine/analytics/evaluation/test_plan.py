@@ -108,7 +108,7 @@ def test_what_is_said_of_a_graph_that_is_to_be_read_from_disk(graph, one):
         said = networks.plan(one)["graph"]
         if isinstance(one, Beaten):
             assert said == "refused: all rows must be in memory; leave out --residency disk"
-            with pytest.raises(BudgetError, match="run without --residency disk"):
+            with pytest.raises(BudgetError, match="leave out --residency disk"):
                 networks.findings(one)
         else:
             assert said == "in one block"

@@ -111,7 +111,7 @@ def test_equal_columns_make_equal_files(store, tmp_path):
 
 
 def test_what_a_format_cannot_hold_is_refused(tmp_path):
-    with pytest.raises(OptionError, match="1,100 characters, and 1,024 are allowed"):
+    with pytest.raises(OptionError, match="1,100 characters, but only 1,024 are allowed"):
         save_columns({}, stored(tmp_path, f"{'x' * 1100},b\n", ids="string"), tmp_path / "c.npz")
     other = random_store(tmp_path / "r.zarr")
     with pytest.raises(OptionError, match="expected a name ending in .npz, .csv, .parquet"):

@@ -242,9 +242,9 @@ def test_what_labels_cannot_be_is_refused(tmp_path):
         (
             "triangle:1:1:2",
             None,
-            "--vertex-labels: expected the labels that --pattern triangle:1:1:2 asks for, found none",
+            "--vertex-labels: expected labels for --pattern triangle:1:1:2, found none",
         ),
-        ("triangle", np.zeros(13), "--pattern: expected patterns that ask for --vertex-labels"),
+        ("triangle", np.zeros(13), "--pattern: expected patterns with labels from --vertex-labels"),
         ("triangle:1:1", np.zeros(13), "expected a label for each of the 3 vertices of triangle, found 2"),
         ("wedge:a:1:1", np.zeros(13), "expected numbers, or [*] for any label, found 'a'"),
         ("wedgy:1:1:1", np.zeros(13), "no pattern called 'wedgy'"),

@@ -60,5 +60,5 @@ def test_values_that_do_not_settle_are_said(tmp_path, monkeypatch):
         raise linalg.ArpackNoConvergence("no convergence", np.zeros(0), np.zeros((0, 0)))
 
     monkeypatch.setattr(linalg, "eigsh", fail)
-    with pytest.raises(OptionError, match="--spectrum-size: 20 leading values did not settle"):
+    with pytest.raises(OptionError, match="--spectrum-size: 20 leading values did not converge"):
         find("spectrum")().findings(HostNetwork(random_store(tmp_path / "g.zarr")))
