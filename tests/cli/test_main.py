@@ -193,7 +193,7 @@ library = ctypes.CDLL
 driver = SimpleNamespace(cuInit=lambda flags: time.sleep(60))
 ctypes.CDLL = lambda name, *how, **more: driver if name == "libcuda.so.1" else library(name, *how, **more)
 find_spec, there = importlib.util.find_spec, ("cupy", "numba_cuda", "cuda.core")
-importlib.util.find_spec = lambda name, *of: name if name in there else find_spec(name, *of)
+importlib.util.find_spec = lambda name, *of: SimpleNamespace(origin=name) if name in there else find_spec(name, *of)
 runpy.run_module("csaw.cli", run_name="__main__", alter_sys=True)
 """
 
