@@ -47,6 +47,7 @@ def limit_kinds(monkeypatch, hubs, many, long, dense):
     for module, name, value in (
         (oriented, "HUBS", hubs),
         (oriented, "LONG", long),
+        (triangle_counts, "HUBS", hubs),
         (triangle_counts, "MANY", many),
         (triangle_counts, "DENSE", dense),
         (triangle_counts, "DENSE_EDGES", 1e-3),
