@@ -71,7 +71,7 @@ def test_the_docstrings_have_the_options_of_any_run():
 
 
 def test_help_has_the_options_of_measures_with_those_that_have_them():
-    assert "\n        damping: of pagerank, personalized-pagerank: chance " in csaw.evaluate.__doc__
+    assert "\n        damping: of pagerank, personalized-pagerank: probability " in csaw.evaluate.__doc__
     assert {name: one.default for name, one in inspect.signature(csaw.evaluate).parameters.items()}["damping"] == 0.85
 
 
