@@ -52,7 +52,7 @@ def test_each_seed_has_its_label_stored_streamed_and_drawn(tmp_path, monkeypatch
     report = verify(stored.path)
     assert report.ok, [check for check in report.checks if not check.ok]
     assert [check.details for check in report.checks if check.name == "labels"] == [
-        "0 labels of seeds other than those that were given"
+        "0 labels of seeds that differ from the given ones"
     ]
 
 
