@@ -62,7 +62,8 @@ LOOKED_AT_EDGES = 2_000_000  # of base instances that are joined again, about
 TESTED = 2_000_000  # numbers of base instances whose law is tested, about
 LOOKED_AT = 64  # base instances that tell about how many numbers one has
 Law = Callable[[Subject, Checks], None]
-Pairs = list[tuple[int, int]]
+Edge = tuple[int, int, int]
+"""The ends of an edge, and its depth."""
 
 
 def verify_targets(
@@ -116,11 +117,14 @@ def _joined(subject: Subject, checks: Checks, again: BaseInstances, target: int)
             break
         tell(work, LOOKED_AT_EDGES, "edges")
         arrays = subject.samples.group(number, number + 1)
-        found = {name: subject.dense(arrays[name]).tolist() for name in ("vertices", "src", "dst")}
-        met, edges, looked = _join(subject, again, subject.samples.first + number, target)
-        pairs = list(zip(found["src"], found["dst"], strict=True))
-        same = found["vertices"] == sorted(met) and (subject.induced or pairs == edges)
-        differ, done, work = differ + (not same), done + 1, work + looked
+        found = {name: subject.dense(arrays[name]).tolist() for name in ("vertices", "sources", "src", "dst")}
+        again_joined = _join(subject, again, subject.samples.first + number, target)
+        edges = list(zip(found["src"], found["dst"], arrays["depth"].tolist(), strict=True))
+        same = found["vertices"] == sorted(again_joined.met)
+        if again.sources.kind is not SourceKind.EVERY:  # whose subgraphs name no sources, or all drawn ends
+            same = same and found["sources"] == again_joined.sources
+        same = same and (subject.induced or edges == again_joined.edges)
+        differ, done, work = differ + (not same), done + 1, work + again_joined.looked
     checks.count(
         "joined",
         differ,
@@ -128,35 +132,50 @@ def _joined(subject: Subject, checks: Checks, again: BaseInstances, target: int)
     )
 
 
-def _join(subject: Subject, again: BaseInstances, instance: int, target: int) -> tuple[set[int], Pairs, int]:
-    """The vertices and edges of an instance, and how many edges were looked at."""
+class Joined(NamedTuple):
+    """An instance that was joined again.
+
+    Its vertices, its sources and its edges, and how many edges were looked at.
+    """
+
+    met: set[int]
+    sources: list[int]
+    edges: list[Edge]
+    looked: int
+
+
+def _join(subject: Subject, again: BaseInstances, instance: int, target: int) -> Joined:
+    """Join base instances until the target is reached, or too many in a row meet nothing new."""
     met: set[int] = set()
-    kept: Pairs = []
+    begun: list[int] = []
+    kept: list[Edge] = []
     barren, looked, most = 0, 0, fruitless(subject.algorithm, again.sources)
     for sources, edges in _bases(again, instance):
         go_on()
-        before, taken, looked = len(met), [], looked + len(edges) + 1
+        before, entered, taken, looked = len(met), [], [], looked + len(edges) + 1
         for vertex in sources:
             if len(met) < target:
                 met.add(vertex)
-        for src, dst in edges:
+                entered.append(vertex)
+        for src, dst, depth in edges:
             if len(met) == target:
                 break
             met.add(src)
             if len(met) < target or dst in met:
                 met.add(dst)
-                taken.append((src, dst))
+                taken.append((src, dst, depth))
         barren = 0 if len(met) > before else barren + 1
+        begun += [] if barren else entered
         kept += [] if barren else taken
         if len(met) == target or barren == most:
             break
-    if not kept:
-        return met, kept, looked
-    ends = np.array(kept, np.int64)
-    return met, [kept[k] for k in np.flatnonzero(copies(subject, ends[:, 0], ends[:, 1]))], looked
+    if kept:
+        ends = np.array(kept, np.int64)
+        kept = [kept[k] for k in np.flatnonzero(copies(subject, ends[:, 0], ends[:, 1]))]
+    return Joined(met, begun, kept, looked)
 
 
-def _bases(again: BaseInstances, instance: int) -> Iterator[tuple[list[int], Pairs]]:
+def _bases(again: BaseInstances, instance: int) -> Iterator[tuple[list[int], list[Edge]]]:
     """The sources and the edges of each base instance of an instance, in order."""
     layout, seed = again.layout, again.seed
     as_sets = again.sources.kind is SourceKind.EVERY
@@ -170,12 +189,12 @@ def _bases(again: BaseInstances, instance: int) -> Iterator[tuple[list[int], Pai
             together = [found[name] for name in ("instance", "depth", *(() if as_sets else ("src",)))]
             other = np.any([column[1:] != column[:-1] for column in together], axis=0)
             order = np.lexsort((words, np.cumsum(np.append(0, other))[: words.size]))
-        pairs = list(zip(found["src"][order].tolist(), found["dst"][order].tolist(), strict=True))
+        edges = list(zip(*(found[name][order].tolist() for name in ("src", "dst", "depth")), strict=True))
         ends = np.cumsum(counts).tolist()
         sources, sizes = layout.sources(arrays)
         each = np.split(sources, np.cumsum(sizes)[:-1])
         for some, begin, end in zip(each, [0, *ends], ends, strict=False):
-            yield some.tolist(), pairs[begin:end]
+            yield some.tolist(), edges[begin:end]
 
 
 def _law(

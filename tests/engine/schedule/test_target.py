@@ -291,7 +291,7 @@ def test_numbers_of_base_instances_differ_and_have_64_bits():
 
 
 @pytest.mark.one_in(3)
-@pytest.mark.parametrize("fault", ["cut", "order", "edge"])
+@pytest.mark.parametrize("fault", ["cut", "order", "edge", "depth", "sources", "one source"])
 def test_verify_finds_what_was_joined_wrongly(tmp_path, monkeypatch, fault):
     store = random_store(tmp_path / "g.zarr")
     if fault == "order":
@@ -306,6 +306,12 @@ def test_verify_finds_what_was_joined_wrongly(tmp_path, monkeypatch, fault):
             cut = {name: arrays[name][kept] for name in ("src", "dst", "depth")}
             if fault == "edge":
                 cut["dst"] = cut["src"].copy()
+            if fault == "depth":
+                cut["depth"] = np.zeros_like(cut["depth"])
+            if fault == "sources":
+                cut |= {"sources": arrays["vertices"], "source_counts": arrays["vertex_counts"]}
+            if fault == "one source":
+                cut |= {"sources": arrays["vertices"][-1:], "source_counts": np.ones(1, np.int64)}
             return arrays | cut | {"counts": counts}
 
         monkeypatch.setattr(targets.Joined, "samples", changed)
