@@ -11,12 +11,15 @@ from csaw.engine.loaders.tensors import needed
 from csaw.engine.samples.identifiers import NOTHING
 from csaw.partition.base.arguments import is_misread
 from csaw.partition.base.python_names import reading
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
 needed("torch")
 
 import torch
 from torch import Tensor
+
+INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
 class Pairs(NamedTuple):
@@ -79,9 +82,12 @@ class SkipGrams:
             Centers, contexts and negatives.
 
         Raises:
-            OptionError: walks are of different lengths, or have numbers below -1.
+            OptionError: walks are of different lengths, have numbers below -1, or are no such tensors.
         """
-        held = _stacked(walks) if isinstance(walks, Sequence) else walks
+        held = _stacked(walks) if isinstance(walks, Sequence) and not isinstance(walks, str) else walks
+        if not isinstance(held, torch.Tensor) or held.ndim != 2 or held.dtype not in INTEGERS:
+            raise _others(walks)
+        held = held.long()
         if held.numel() and (least := int(held.min())) < NOTHING:
             raise OptionError(
                 f"walks: expected vertices of at least 0, or -1 for none, found {least}; ids of the input may be "
@@ -111,11 +117,20 @@ class SkipGrams:
 
 
 def _stacked(walks: Sequence[Tensor]) -> Tensor:
-    """Walks as one tensor. OptionError where they are of different lengths."""
+    """Walks as one tensor. OptionError where they are of different lengths, or others than tensors."""
+    if not len(walks) or not all(isinstance(walk, torch.Tensor) for walk in walks):
+        raise _others(walks)
     if len(lengths := {tuple(walk.shape) for walk in walks}) > 1:
         found = " and ".join(str(list(shape)) for shape in sorted(lengths)[:2])
         raise OptionError(f"walks: expected tensors of equal length, found {found}; pad the shorter ones with -1")
     return torch.stack(list(walks))
+
+
+def _others(walks: object) -> OptionError:
+    found = f"a tensor {list(walks.shape)} of {walks.dtype}" if isinstance(walks, torch.Tensor) else quoted(walks)
+    return OptionError(
+        f"walks: expected integers as a tensor [walks, steps + 1], or a sequence of tensors [steps + 1], found {found}"
+    )
 
 
 def _running_sums(noise: Tensor) -> Tensor:
@@ -132,4 +147,5 @@ def _running_sums(noise: Tensor) -> Tensor:
         raise OptionError(
             "noise: expected a tensor [vertices] of finite numbers of at least 0, with at least one above 0"
         )
-    return chances.cumsum(0)
+    whole = bool(torch.isfinite(chances.sum()))
+    return (chances if whole else chances / chances.max()).cumsum(0)

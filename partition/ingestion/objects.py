@@ -199,7 +199,7 @@ def edges_of(
     """
     if isinstance(data, Edges):
         return data
-    library = library_of(type(data))
+    library = library_of(type(data)) or ("dict" if isinstance(data, dict) else None)
     if library is None:
         raise OptionError(f"graph: expected {KNOWN}; found {type(data).__module__}.{type(data).__qualname__}")
     named = NONE if weights is None else weights if isinstance(weights, str) else NONE
@@ -342,7 +342,8 @@ def _of_polars(table: "polars.DataFrame") -> Table:
 
     def column(number: int) -> ArrayLike:
         held = table.to_series(number)
-        return held.to_list() if str(getattr(held, "dtype", "")).startswith(LISTED) else held.to_numpy()
+        kind = str(getattr(held, "dtype", "")).partition("(")[0]  # Datetime(time_unit='ns') has parameters
+        return held.to_list() if kind in LISTED else held.to_numpy()
 
     return "polars table", list(table.columns), column
 
@@ -412,7 +413,7 @@ def _of_dict(neighbors: Mapping[int | str, object], weights: str) -> Edges:
             "give a table of pandas, or a tuple (sources, targets)"
         )
     number = {vertex: place for place, vertex in enumerate(neighbors)}
-    sources, targets, found = [], [], []
+    sources, targets, found, repeats = [], [], [], "first"
     for vertex, row in neighbors.items():
         if isinstance(row, str | bytes) or not isinstance(row, Iterable):
             raise OptionError(
@@ -421,13 +422,17 @@ def _of_dict(neighbors: Mapping[int | str, object], weights: str) -> Edges:
             )
         for other in row:
             held = row[other] if isinstance(row, Mapping) else None
-            sources.append(number[vertex])
-            targets.append(number.setdefault(other, len(number)))
-            found.append(held.get(named) if isinstance(held, Mapping) else held)
+            parallel = [held]
+            if isinstance(held, Mapping) and held and all(isinstance(one, Mapping) for one in held.values()):
+                parallel, repeats = list(held.values()), "keep"  # of a multigraph, whose edges have keys
+            for one in parallel:
+                sources.append(number[vertex])
+                targets.append(number.setdefault(other, len(number)))
+                found.append(one.get(named) if isinstance(one, Mapping) else one)
     if weights not in (AUTO, NONE) and not any(isinstance(row, Mapping) for row in neighbors.values()):
         _only(weights, where, "its lists have no attributes")
     held = None if weights == NONE else _attribute(found, named, where, asked=weights != AUTO)
-    return Edges(where, sources, targets, held, list(number))
+    return Edges(where, sources, targets, held, list(number), duplicates=repeats)
 
 
 def _only(weights: str, where: str, said: str) -> None:

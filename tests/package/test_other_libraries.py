@@ -1,6 +1,7 @@
 """Samples as objects of pandas, networkx and SciPy, dicts of neighbors as graphs, and what Python shows of them."""
 
 import re
+from collections import OrderedDict, defaultdict
 from itertools import pairwise
 
 import numpy as np
@@ -122,6 +123,30 @@ def test_a_dict_is_the_graph_that_networkx_makes_of_it():
     nx = need_package("networkx")
     club = nx.karate_club_graph()
     assert csaw.graph(nx.to_dict_of_dicts(club)).fingerprint == csaw.graph(club.to_directed()).fingerprint
+
+
+def test_a_dict_of_a_multigraph_keeps_parallel_edges_and_their_weights():
+    nx = need_package("networkx")
+    several = nx.MultiDiGraph([(1, 2, {"weight": 0.5}), (1, 2, {"weight": 2.0}), (2, 3, {})])
+    found = csaw.graph(nx.to_dict_of_dicts(several))
+    assert found.fingerprint == csaw.graph(several).fingerprint
+    assert found.load().weights.tolist() == [0.5, 2.0, 1.0]
+
+
+def test_other_kinds_of_dicts_are_dicts():
+    made = {0: [1], 1: [2]}
+    for kind in (OrderedDict(made), defaultdict(list, made)):
+        assert csaw.graph(kind).fingerprint == csaw.graph(made).fingerprint
+
+
+@pytest.mark.parametrize("unit", ["ns", "us", "ms"])
+def test_times_of_polars_keep_their_unit(unit):
+    pl = need_package("polars")
+    times = np.array([1_700_000_000_123_456_789, 1_700_000_000_123_456_790], "datetime64[ns]")
+    table = pl.DataFrame({"source": [1, 2], "target": [2, 3], "when": pl.Series(times).cast(pl.Datetime(unit))})
+    found = csaw.graph(table, time="when")
+    assert found.time.units == csaw.graph([(1, 2), (2, 3)], time=times.astype(f"datetime64[{unit}]")).time.units
+    assert found.fingerprint == csaw.graph(table.to_arrow(), time="when").fingerprint
 
 
 @pytest.mark.parametrize(

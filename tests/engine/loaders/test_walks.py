@@ -264,3 +264,37 @@ def test_skip_grams_drop_no_negative_id_silently(walks):
 def test_a_stream_says_that_it_cannot_be_pickled(store):
     with pytest.raises(TypeError, match="a stream cannot be pickled or copied, because it has threads"):
         pickle.dumps(csaw.stream(store, walk_length=3, device="cpu"))
+
+
+@pytest.mark.parametrize(
+    "walks",
+    [
+        torch.arange(5),
+        [],
+        np.ones((2, 3), int),
+        [[1, 2]],
+        [np.arange(3)],
+        torch.ones(2, 3),
+        "ab",
+        torch.ones(2, 3) > 0,
+        3,
+    ],
+    ids=lambda walks: type(walks).__name__,
+)
+def test_skip_grams_of_anything_but_walks_are_refused(walks):
+    with pytest.raises(OptionError, match="walks: expected integers as a tensor"):
+        SkipGrams(window=2)(walks)
+
+
+def test_skip_grams_of_small_integers_are_those_of_large_ones():
+    walks = torch.arange(6).reshape(2, 3)
+    for kind in (torch.int32, torch.uint8):
+        found, wanted = SkipGrams(window=2)(walks.to(kind)), SkipGrams(window=2)(walks)
+        assert found.center.dtype == torch.int64
+        assert (torch.equal(found.center, wanted.center), torch.equal(found.context, wanted.context)) == (True, True)
+
+
+def test_noise_may_be_huge():
+    noise = torch.full((3,), 1e308, dtype=torch.float64)
+    drawn = SkipGrams(window=1, negatives=3, noise=noise)(torch.zeros(200, 2, dtype=torch.int64)).negative
+    assert sorted(drawn.unique().tolist()) == [0, 1, 2]
