@@ -266,21 +266,20 @@ def test_a_stream_says_that_it_cannot_be_pickled(store):
         pickle.dumps(csaw.stream(store, walk_length=3, device="cpu"))
 
 
-@pytest.mark.parametrize(
-    "walks",
-    [
-        torch.arange(5),
-        [],
-        np.ones((2, 3), int),
-        [[1, 2]],
-        [np.arange(3)],
-        torch.ones(2, 3),
-        "ab",
-        torch.ones(2, 3) > 0,
-        3,
-    ],
-    ids=lambda walks: type(walks).__name__,
-)
+NO_WALKS = {
+    "one walk": torch.arange(5),
+    "nothing": [],
+    "an array": np.ones((2, 3), int),
+    "lists": [[1, 2]],
+    "arrays": [np.arange(3)],
+    "floats": torch.ones(2, 3),
+    "text": "ab",
+    "truths": torch.ones(2, 3) > 0,
+    "a number": 3,
+}
+
+
+@pytest.mark.parametrize("walks", NO_WALKS.values(), ids=NO_WALKS)
 def test_skip_grams_of_anything_but_walks_are_refused(walks):
     with pytest.raises(OptionError, match="walks: expected integers as a tensor"):
         SkipGrams(window=2)(walks)
