@@ -1,7 +1,7 @@
 """The zarr.json files of Zarr v3, as zarr-python writes them.
 
-csaw reads and writes them itself, in some 40 lines: importing zarr-python takes .2 s, where ``csaw sample karate`` takes
-.7 s in all and ``csaw partition`` of a small file .55. Tests compare the files with those that zarr-python writes.
+csaw reads and writes them itself, in some 40 lines: importing zarr-python takes .2 s, where ``csaw sample karate``
+takes .7 s in all and ``csaw partition`` of a small file .55. Tests compare the files with those of zarr-python.
 """
 
 import hashlib
