@@ -140,7 +140,11 @@ def _speed(results: Facts) -> str:
     if not results.get("seps_sampling"):
         return ""
     compiled = results.get("compiling_seconds", 0.0)
-    once = f"; compiling kernels, once on this machine, took {seconds(compiled)}" if compiled >= LONG else ""
+    once = (
+        f"; compiling kernels (first use of this kind of run, kept for later) took {seconds(compiled)}"
+        if compiled >= LONG
+        else ""
+    )
     return f"Drawn in {seconds(results['sampling_seconds'])} at {rate(results['seps_sampling'])}{once}."
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import ParamSpec, Self, TypeVar
 
-COMPILING = "compiling kernels, once on this machine"
+COMPILING = "compiling kernels (first use of this kind of run, kept for later)"
 READING, NUMBERING, SORTING = "reading", "numbering vertices", "sorting edges"
 PARTITIONING, REWRITING = "cutting the graph", "writing partitions"
 LOADING = "loading the graph"
