@@ -38,11 +38,26 @@ def read_columns(given: object, store: GraphStore, flag: str = FLAG) -> VertexCo
     order = _order(arrays.pop(IDS), store, flag) if IDS in arrays else None
     if not arrays:
         raise OptionError(f"{flag}: expected at least one column, found none")
+    if order is None:
+        _refuse_indexed(arrays, flag)
     names = tuple(sorted(arrays, key=str))
     table = np.empty((len(names), store.vertices))
     for row, name in zip(table, names, strict=True):
         row[slice(None) if order is None else order] = _checked(name, arrays[name], store, flag)
     return VertexColumns(names, table)
+
+
+def _refuse_indexed(arrays: Mapping[str, object], flag: str) -> None:
+    """OptionError for a Series of pandas whose index says which vertex each number is of, in another way than rows."""
+    for name, values in arrays.items():
+        index = (
+            np.asarray(getattr(values, "index", ())) if type(values).__module__.partition(".")[0] == "pandas" else ()
+        )
+        if len(index) and not np.array_equal(index, np.arange(len(index))):
+            raise OptionError(
+                f"{flag}: {shown(str(name))}: expected numbers in the order of the graph's vertices, found a Series "
+                "with an index of its own; pass the ids beside it, as in {'ids': series.index, 'name': series}"
+            )
 
 
 def recalled(request: "Request", given: object, store: GraphStore, of: object) -> VertexColumns:

@@ -12,7 +12,9 @@ from helpers.faults import plant
 from helpers.graphs import SQUARE, TROUBLED, arrays_of, random_store, rows_of, store_of
 from helpers.invariance import assert_request_decides, assert_same
 from helpers.laws import assert_walks_follow, first_order
+from helpers.machine import need_package
 
+import csaw
 from csaw.cli.commands.info import info
 from csaw.cli.commands.sample import sample as sample_command
 from csaw.cli.commands.verify import verify as verify_command
@@ -21,7 +23,7 @@ from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.sources.given_columns import read_columns
 from csaw.engine.stores.verify import verify
 from csaw.partition import write_graph
-from csaw.partition.errors import CsawError
+from csaw.partition.errors import CsawError, OptionError
 
 BIAS = "e.weight * e.column('x', e.dst)"
 HALVES = np.array([0.5, 3.0, 0.0, 1.25, 2.0])  # one for each vertex of the square
@@ -243,3 +245,13 @@ def test_a_long_name_is_not_echoed_whole(square, entries):
         read_columns({"a" * 10_000: np.array(entries)}, square)
     assert "(10,000 characters)" in str(caught.value)
     assert len(str(caught.value)) < 1000
+
+
+def test_a_series_with_an_index_is_read_by_its_ids():
+    pd = need_package("pandas")
+    graph = csaw.graph([(1, 2), (2, 3), (3, 1)])
+    series = pd.Series([10.0, 20.0, 30.0], index=[3, 2, 1])
+    with pytest.raises(OptionError, match="found a Series with an index of its own; pass the ids beside it"):
+        read_columns({"worth": series}, graph)
+    assert read_columns({"ids": series.index, "worth": series}, graph).table.tolist() == [[30.0, 20.0, 10.0]]
+    assert read_columns({"worth": pd.Series([1.0, 2.0, 3.0])}, graph).table.tolist() == [[1.0, 2.0, 3.0]]
