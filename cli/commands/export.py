@@ -32,7 +32,7 @@ STDOUT = "-"
     help="Graph store that was sampled, for e_id [default: the path in the sample].",
 )
 @click.option(
-    "--instances",
+    "--part",
     type=values.Range(),
     help="Export only the instances from FIRST to LAST - 1, such as 0:1000 [default: all].",
 )
@@ -49,7 +49,7 @@ def export(
     out: str,
     format: str | None,
     graph: str | None,
-    instances: tuple[int, int] | None,
+    part: tuple[int, int] | None,
     algo: str | None,
     directed: bool | None,
     threads: int | None,
@@ -96,14 +96,14 @@ def export(
     if not piped:
         check_export(Path(out), overwrite)
     with console.progress("exporting", enabled=not (as_json or (piped and sys.stdout.isatty()))) as update:
-        source, total, unit = _opened(store, instances, directed)
+        source, total, unit = _opened(store, part, directed)
         update.begin("exporting", total, unit)
         summary = write(
             source,
             sys.stdout.buffer if piped else out,
             format,
             graph=graph,
-            instances=instances,
+            part=part,
             threads=threads,
             overwrite=overwrite,
             update=update,
@@ -113,7 +113,7 @@ def export(
 
 
 def _opened(
-    store: str, instances: tuple[int, int] | None, directed: bool | None
+    store: str, part: tuple[int, int] | None, directed: bool | None
 ) -> "tuple[str | GraphStore, int, str]":
     """A graph, open, or the path of a sample; how much there is to write, and of what."""
     from csaw.datasets.resolve import is_graph_argument, resolve
@@ -125,5 +125,5 @@ def _opened(
         return graph, graph.edges, "edges"
     if directed is not None:
         raise click.UsageError("--directed and --undirected are for files of edges; leave them out for a sample")
-    total = attributes_of(Path(store))["instances"] if instances is None else instances[1] - instances[0]
+    total = attributes_of(Path(store))["instances"] if part is None else part[1] - part[0]
     return store, total, "instances"

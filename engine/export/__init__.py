@@ -65,7 +65,7 @@ def part_of(samples: Samples, first: int, last: int) -> Samples:
     """The instances from number ``first`` to before ``last``. OptionError where there are none."""
     if first == last:
         raise OptionError(
-            "--instances: expected FIRST:LAST with FIRST < LAST, where LAST is one more than the last instance "
+            "--part: expected FIRST:LAST with FIRST < LAST, where LAST is one more than the last instance "
             f"to write, found {first}:{last}"
         )
     return samples.part(first, last)

@@ -45,7 +45,7 @@ def _out(name: str, value: object) -> object:
         "out": _out,
         "format": maybe(arguments.text),
         "graph": maybe(_graph_store),
-        "instances": maybe(arguments.span),
+        "part": maybe(arguments.span),
         "overwrite": flag,
         "update": arguments.function("done"),
         "directed": maybe(flag),
@@ -58,7 +58,7 @@ def export(
     format: str | None = None,
     *,
     graph: str | Path | GraphStore | None = None,
-    instances: tuple[int, int] | str | None = None,
+    part: tuple[int, int] | str | None = None,
     threads: int | None = None,
     overwrite: bool = False,
     update: Update = lambda done: None,
@@ -79,7 +79,7 @@ def export(
             parquet, metis, graphml, npz or ids. None: from the suffix of ``out``; for a stream, text.
         graph: For samples, the graph store or its path, for formats with the positions of edges. None: the path when it
             was sampled, if it still exists. A virtual sample is drawn from it.
-        instances: For samples, write only the instances from the first number up to, but not including, the second: two
+        part: For samples, write only the instances from the first number up to, but not including, the second: two
             numbers, or text such as ``"0:1000"``. None: all.
         threads: Number of threads; the output does not depend on it. None: one per processor.
         overwrite: Replace a file at ``out``, or a folder of Parquet files that csaw wrote.
@@ -104,7 +104,7 @@ def export(
     elif directed is not None:
         raise OptionError("directed: only for a file of edges or a dataset; leave it out")
     if isinstance(store, GraphStore):
-        for name, given in (("--graph", graph), ("--instances", instances), ("--algo", algo)):
+        for name, given in (("--graph", graph), ("--part", part), ("--algo", algo)):
             if given is not None:
                 raise OptionError(f"{name}: only for a sample store, found a graph store")
         return export_graph(store, target, target.format(GRAPHS, format), crew, update)
@@ -113,7 +113,7 @@ def export(
         if isinstance(store, Samples)
         else open_samples(store, graph.path if isinstance(graph, GraphStore) else graph, algo)
     )
-    if instances is not None:
-        assert not isinstance(instances, str)  # it has been read
-        samples = part_of(samples, *instances)
+    if part is not None:
+        assert not isinstance(part, str)  # it has been read
+        samples = part_of(samples, *part)
     return export_samples(samples, target, target.format(SAMPLES, format), graph, crew, update)

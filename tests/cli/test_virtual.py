@@ -26,7 +26,7 @@ def test_a_virtual_sample_is_described_exported_and_stored(karate, tmp_path):
     assert "a request; it is drawn when it is read" in shown
     assert "csaw info --full draws all of it" in shown
     assert json.loads(karate("info", "v.zarr", "--json", "--full").output)["edges"] == 510
-    assert karate("export", "v.zarr", "some.txt", "--instances", "100:102").exit_code == 0
+    assert karate("export", "v.zarr", "some.txt", "--part", "100:102").exit_code == 0
     assert len((tmp_path / "some.txt").read_text().splitlines()) == 2
     assert karate("sample", "--from", "v.zarr", "s.zarr", "--in-flight", "7").exit_code == 0
     assert karate("export", "s.zarr", "all.txt").exit_code == 0
@@ -48,7 +48,7 @@ def test_a_virtual_sample_is_described_exported_and_stored(karate, tmp_path):
             ["sample", "k.zarr", "s.zarr", "--virtual", "--resume"],
             "--virtual only stores a request; leave out --resume",
         ),
-        (["export", "v.zarr", "s.txt", "--instances", "5"], "expected two numbers such as 0:1000, found 5"),
+        (["export", "v.zarr", "s.txt", "--part", "5"], "expected two numbers such as 0:1000, found 5"),
     ],
 )
 def test_what_makes_no_sense_is_refused(karate, line, said):

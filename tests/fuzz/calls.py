@@ -175,12 +175,12 @@ def calls() -> dict[str, Call]:
         "export": Call(
             csaw.export,
             {"store": "s.zarr", "out": "kept.txt"},
-            ("store", "out", "format", "graph", "instances", "threads", "overwrite", "update", "algo", "directed"),
+            ("store", "out", "format", "graph", "part", "threads", "overwrite", "update", "algo", "directed"),
         ),
         "export a graph": Call(
             csaw.export,
             {"store": "g.zarr", "out": "kept.txt"},
-            ("store", "out", "format", "graph", "instances", "threads", "overwrite", "update", "directed"),
+            ("store", "out", "format", "graph", "part", "threads", "overwrite", "update", "directed"),
         ),
         "graph": Call(
             csaw.graph,

@@ -266,7 +266,7 @@ def test_a_mini_batch_is_exported_as_it_is_and_several_follow_one_another(tmp_pa
     plain = random_store(tmp_path / "p.zarr")
     store = _with_ids(tmp_path / "g.zarr", plain, ids)
     drawn = sample(store, tmp_path / "s.zarr", "minibatch", fanout=(5, 3), seeds_per_batch=40, device="cpu", **PLAIN)
-    export(drawn.path, tmp_path / "one.npz", instances=(2, 3))
+    export(drawn.path, tmp_path / "one.npz", part=(2, 3))
     one, here = np.load(tmp_path / "one.npz"), drawn.minibatch(2)
     assert np.array_equal(one["edge_index"], np.stack([here["row"], here["col"]]))
     for name in ("n_id", "e_id", "input_id", "num_sampled_nodes", "num_sampled_edges"):

@@ -349,7 +349,7 @@ def test_a_graph_without_edges_has_a_file_too(tmp_path):
 
 
 def test_options_of_samples_and_unknown_formats_are_refused(tmp_path, plain):
-    for option in ({"instances": (0, 1)}, {"graph": plain.path}):
+    for option in ({"part": (0, 1)}, {"graph": plain.path}):
         with pytest.raises(OptionError, match="only for a sample store"):
             export(plain.path, tmp_path / "out.txt", **option)
     with pytest.raises(OptionError, match=r"ending in .*\.mtx.* formats of graphs"):

@@ -74,7 +74,7 @@ def test_exports_are_the_same(tmp_path, both, algo, options, suffix):
     stored, virtual = both(algo, options)
     for name, samples in (("a", stored), ("b", virtual)):
         export(samples.path, tmp_path / (name + suffix))
-        export(samples.path, tmp_path / (name + "part" + suffix), instances=(5, 23))
+        export(samples.path, tmp_path / (name + "part" + suffix), part=(5, 23))
     for part in ("", "part"):
         assert (tmp_path / f"a{part}{suffix}").read_bytes() == (tmp_path / f"b{part}{suffix}").read_bytes()
 
@@ -103,13 +103,13 @@ def test_a_part_of_a_sample_is_read_by_the_numbers_of_its_instances(tmp_path, bo
         ):
             part.part(5, 21)
     for wrong, said in (
-        ((10, 10), "^instances: expected FIRST:LAST with FIRST < LAST, .* found 10:10"),
+        ((10, 10), "^part: expected FIRST:LAST with FIRST < LAST, .* found 10:10"),
         ((7, 99), "expected instances FIRST:LAST with 0 <= FIRST <= LAST <= 60, found 7:99"),
     ):
         with pytest.raises(OptionError, match=said):
-            export(stored.path, tmp_path / "p.txt", instances=wrong)
+            export(stored.path, tmp_path / "p.txt", part=wrong)
         assert not (tmp_path / "p.txt").exists()
-    export(stored.path, tmp_path / "p.txt", instances=(10, 12))
+    export(stored.path, tmp_path / "p.txt", part=(10, 12))
     numbers = {int(line.split()[0]) for line in (tmp_path / "p.txt").read_text().splitlines()}
     assert numbers <= {10, 11}
 
@@ -121,7 +121,7 @@ def test_10_to_the_12_steps_open_and_export_and_verify(tmp_path, store, monkeypa
     virtual = open_samples(tmp_path / "v.zarr")
     assert virtual.walks.shape == (12_500_000_000, 81)
     far = 12_499_999_990
-    export(virtual.path, tmp_path / "far.npy", instances=(far, far + 10))
+    export(virtual.path, tmp_path / "far.npy", part=(far, far + 10))
     assert np.array_equal(np.load(tmp_path / "far.npy"), virtual.walks[far:])
     report = verify(virtual.path)
     assert report.ok, report
