@@ -112,9 +112,7 @@ def export(
     console.print_json(summary, err=piped) if as_json else console.say(*of_export(summary, out), err=piped)
 
 
-def _opened(
-    store: str, part: tuple[int, int] | None, directed: bool | None
-) -> "tuple[str | GraphStore, int, str]":
+def _opened(store: str, part: tuple[int, int] | None, directed: bool | None) -> "tuple[str | GraphStore, int, str]":
     """A graph, open, or the path of a sample; how much there is to write, and of what."""
     from csaw.datasets.resolve import is_graph_argument, resolve
     from csaw.engine.samples.check import attributes_of

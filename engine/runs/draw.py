@@ -181,8 +181,9 @@ class Kept:
 
     def add(self, batch: FinishedBatch) -> None:
         """Take in a batch of :func:`draw_batches`."""
-        if self.has_rows and isinstance(batch.drawn, AsStored):
-            self._put_rows(batch.drawn.drawn, batch.first, batch.instances)
+        if self.has_rows:
+            assert isinstance(batch.drawn, AsStored)
+            self._put_rows(batch, batch.drawn.drawn)
         else:
             self.parts.append(batch.arrays())
 
@@ -190,12 +191,15 @@ class Kept:
         """The arrays of consecutive instances."""
         return [self.whole] if self.has_rows else self.parts
 
-    def _put_rows(self, drawn: Drawn, first: int, instances: int) -> None:
+    def _put_rows(self, batch: FinishedBatch, drawn: Drawn) -> None:
+        first, instances = batch.first, batch.instances
         one = drawn.arrays(slice(0, 1))
         if not self.whole:
             types = ((name, self.identifiers.type_of(name)[0], array.shape[1:]) for name, array in one.items())
             self.whole = {name: np.empty((self.instances, *shape), dtype) for name, dtype, shape in types}
         rows = max(1, PIECE // max(1, sum(array.nbytes for array in one.values())))
+        if batch.read_back:  # each copy reads much of a file
+            rows = instances
 
         def put(begin: int) -> None:
             end = min(begin + rows, instances)

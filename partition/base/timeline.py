@@ -19,7 +19,7 @@ from typing import IO, NamedTuple
 SHORTEST = 0.0005  # seconds
 ROOT = str(Path(__file__).parents[2])
 IMPORTS = "_find_and_load"  # the function of Python that imports a module
-STARTING, ENDING = "starting Python", "ending"
+STARTING = "starting Python"
 Names = dict[CodeType, str | None]
 
 
