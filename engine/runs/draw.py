@@ -133,6 +133,10 @@ class AsStored:
     identifiers: Identifiers
     layout: SampleLayout
 
+    @property
+    def read_back(self) -> bool:
+        return bool(getattr(self.drawn, "read_back", False))
+
     def arrays(self, rows: slice = ALL) -> Arrays:
         whole = self.layout.comes_whole
         arrays = self.drawn.arrays(ALL if whole else rows)
