@@ -92,6 +92,20 @@ lacks it.
 """
 
 
+def refuse_other_index(data: Foreign, name: str, values: object) -> None:
+    """OptionError for a Series of pandas whose index says that its values are of other edges, or in another order."""
+    held = getattr(values, "index", None) if library_of(type(values)) == "pandas" else None
+    if held is None:
+        return
+    index = np.asarray(held)
+    rows = np.asarray(data.index) if library_of(type(data)) == "pandas" else np.arange(index.size)
+    if not np.array_equal(index, rows):
+        raise OptionError(
+            f"{name}: expected numbers in the order of the edges, found a Series with another index; pass "
+            "series.to_numpy() if it is in their order"
+        )
+
+
 # Times of the edges of a graph that a program holds, as the edge column `time`.
 
 FINER = ("ps", "fs", "as")

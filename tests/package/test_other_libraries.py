@@ -210,3 +210,19 @@ def test_datasets_are_listed():
     found = {one["name"]: one for one in csaw.datasets()}
     assert found["web-Google"]["vertices"] == 875_713
     assert found["web-Google"]["url"].startswith("https://snap.stanford.edu/")
+
+
+def test_a_series_whose_index_is_of_other_rows_is_refused():
+    pd = need_package("pandas")
+    edges = pd.DataFrame({"source": [0, 1, 2], "target": [1, 2, 0], "t": [5, 7, 9]}, index=[10, 11, 12])
+    some = edges[edges["t"] > 5]
+    assert csaw.graph(some[["source", "target"]], time=some["t"]).edges == 2
+    assert csaw.graph([(0, 1), (1, 2)], time=pd.Series([5, 7])).edges == 2
+    turned = edges["t"].iloc[::-1]
+    for given in ({"time": turned}, {"weights": turned}, {"edge_columns": {"time": turned}}):
+        with pytest.raises(
+            OptionError, match="expected numbers in the order of the edges, found a Series with another index"
+        ):
+            csaw.graph(edges[["source", "target"]], **given)
+    with pytest.raises(OptionError, match="another index"):
+        csaw.graph([(0, 1), (1, 2)], time=some["t"])
