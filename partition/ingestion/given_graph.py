@@ -14,7 +14,7 @@ from csaw.partition.graph.edge_columns import TIME, given_columns
 from csaw.partition.graph.given_arrays import column_of, weights_of
 from csaw.partition.graph.in_memory import InMemory, has_repeats, merged, rows_of_edges
 from csaw.partition.ingestion.ingest_options import POLICIES, IngestOptions
-from csaw.partition.ingestion.object_columns import edge_columns_of, given_times, refuse_other_index
+from csaw.partition.ingestion.object_columns import edge_columns_of, given_times, refuse_other_indexes
 from csaw.partition.ingestion.objects import AUTO, Edges, Foreign, Wish, edges_of
 
 Ids = np.ndarray | list[bytes]
@@ -49,11 +49,8 @@ def graph_in_memory(
 
     OptionError and FormatError for what is no graph; StoreError for weights that are negative or not finite.
     """
-    beside = {"weights": weights, "time": time} | (dict(edge_columns) if isinstance(edge_columns, Mapping) else {})
-    for name, values in beside.items():
-        refuse_other_index(data, name, values)
-    found = edges_of(data, weights, source_column, target_column)
-    times = given_times(data, time)
+    refuse_other_indexes(data, edge_columns, weights=weights, time=time)
+    found, times = edges_of(data, weights, source_column, target_column), given_times(data, time)
     usual = "keep" if times else found.duplicates if directed is None else "first"
     said = usual if duplicates is None else duplicates
     if found.added is not None and duplicates is None and not times:

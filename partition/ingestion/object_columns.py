@@ -92,14 +92,21 @@ lacks it.
 """
 
 
-def refuse_other_index(data: Foreign, name: str, values: object) -> None:
-    """OptionError for a Series of pandas whose index says that its values are of other edges, or in another order."""
+def refuse_other_indexes(data: Foreign, columns: object, **beside: object) -> None:
+    """OptionError for a Series of pandas, among ``columns`` by name or ``beside`` them, whose index says that its values
+    are of other edges, or in another order.
+    """
+    for name, values in {**(columns if isinstance(columns, Mapping) else {}), **beside}.items():
+        _refuse_other_index(data, name, values)
+
+
+def _refuse_other_index(data: Foreign, name: str, values: object) -> None:
     held = getattr(values, "index", None) if library_of(type(values)) == "pandas" else None
     if held is None:
         return
+    own = getattr(data, "index", None) if library_of(type(data)) == "pandas" else None
     index = np.asarray(held)
-    rows = np.asarray(data.index) if library_of(type(data)) == "pandas" else np.arange(index.size)
-    if not np.array_equal(index, rows):
+    if not np.array_equal(index, np.arange(index.size) if own is None else np.asarray(own)):
         raise OptionError(
             f"{name}: expected numbers in the order of the edges, found a Series with another index; pass "
             "series.to_numpy() if it is in their order"
