@@ -93,10 +93,11 @@ lacks it.
 
 
 def refuse_other_indexes(data: Foreign, columns: object, **beside: object) -> None:
-    """OptionError for a Series of pandas, among ``columns`` by name or ``beside`` them, whose index says that its values
-    are of other edges, or in another order.
+    """OptionError for a Series of pandas, among ``columns`` by name or ``beside`` them, whose index says that its
+    values are of other edges, or in another order.
     """
-    for name, values in {**(columns if isinstance(columns, Mapping) else {}), **beside}.items():
+    named = columns.items() if isinstance(columns, Mapping) else ()
+    for name, values in (*named, *beside.items()):
         _refuse_other_index(data, name, values)
 
 
