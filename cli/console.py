@@ -73,6 +73,10 @@ def _begin_profile(ctx: click.Context, _: click.Parameter, path: str | None) -> 
         timeline.end()
         with file:
             timeline.write(file)
+            if not os.path.exists(path) or not os.path.samestat(os.stat(path), os.fstat(file.fileno())):
+                logging.getLogger("csaw").warning(
+                    "--profile: %s was replaced while the command ran; choose another name", path
+                )
 
     ctx.find_root().call_on_close(end)
     timeline.begin()

@@ -68,3 +68,12 @@ def test_threads_have_names_and_their_own_spans(tmp_path):
     assert len(threads) > 1
     assert "MainThread" in threads.values()
     assert {event["tid"] for event in events if event["ph"] == "X"} <= set(threads)
+
+
+def test_a_profile_that_the_command_replaces_is_missed(tmp_path, monkeypatch, caplog):
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(cli, ["sample", "karate", "w.zarr"]).exit_code == 0
+    done = CliRunner().invoke(cli, ["export", "w.zarr", "w.txt", "--overwrite", "--profile", "w.txt"])
+    assert done.exit_code == 0
+    assert "--profile: w.txt was replaced while the command ran" in caplog.text
+    assert not (tmp_path / "w.txt").read_text().startswith("{")
