@@ -66,6 +66,7 @@ def _package(name: str) -> Any:
 
 
 def _steps(samples: OpenedSamples) -> dict[str, Any]:
+    """The columns of a row for each vertex of each walk."""
     arrays = samples.group(0, samples.instances)
     edges, vertices = samples.layout.edges(arrays, samples.fill), samples.layout.visits(arrays, samples.fill, 0)
     assert vertices is not None
@@ -84,6 +85,7 @@ def _steps(samples: OpenedSamples) -> dict[str, Any]:
 
 
 def _edges(samples: OpenedSamples) -> dict[str, Any]:
+    """The columns of a row for each edge."""
     edges = numbered_edges(samples, 0, samples.instances)
     columns: dict[str, Any] = {name: edges[name] for name in edge_columns(samples)}
     alone = edges["depth"] == ALONE

@@ -407,9 +407,8 @@ class Sources:
         """int64 [size]: sources one after the other, in runs of the list, which begins again at its end."""
         count = self._count
         if self.listed is None and size >= MANY and xp is not np:
-            return xp.remainder(
-                xp.arange(first, first + size, dtype=np.int64), count
-            )  # see on_device of cuda/memory.py
+            # Not ``% count``: an operator with a number makes CuPy import SciPy, which takes .4 s.
+            return xp.remainder(xp.arange(first, first + size, dtype=np.int64), count)
         at = first % count
 
         def run(begin: int, end: int) -> np.ndarray:
