@@ -32,7 +32,7 @@ def verify(
 
     With --verbose, each statistical check reports the smallest deviations that it would have found 99 times out of 100,
     as shares of the choices. A check that tests nothing is "not tested", with the reason. The exit status is 3 if a
-    check fails, or if the law could have been tested but nothing of it was.
+    check fails, or if the law could have been tested but no part of it was.
 
     \b
     Example:
