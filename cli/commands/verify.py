@@ -27,12 +27,12 @@ def verify(
 
     For a graph store, csaw reads every file and checks that its bytes are unchanged, that all numbers are within their
     ranges, and that the attributes agree with them. For a sample, it also checks that the sample follows the rules of
-    its algorithm on its graph, and tests whether its choices follow the exact law, independently of each other. All
-    statistical checks together reject a correct sample once in a million.
+    its algorithm on its graph. It then tests whether the choices have the exact probabilities (the law) and are
+    independent of each other. Together, the statistical checks reject one correct sample in a million.
 
     With --verbose, each statistical check reports the smallest deviations that it would have found 99 times out of 100,
     as shares of the choices. A check that tests nothing is "not tested", with the reason. The exit status is 3 if a
-    check fails, or if the law could have been tested but nothing of it was.
+    check fails, or if the law could have been tested but no part of it was.
 
     \b
     Example:

@@ -5,7 +5,7 @@ from csaw.engine.algorithm import LayerEntries, Traversal
 
 class Fastgcn(LayerEntries, Traversal):
     """Each layer consists of vertices drawn with replacement from the whole graph, in proportion to the squared norm of
-    their column of the matrix.
+    their column of the adjacency matrix.
     """
 
     paper = "Chen et al., ICLR 2018"

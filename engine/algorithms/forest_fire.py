@@ -6,8 +6,8 @@ from csaw.engine.algorithm import DEPTH_HELP, Traversal, every_hop, option
 
 
 class ForestFire(Traversal):
-    """Each burning vertex sets a geometric number of its unvisited neighbors on fire, burn_prob / (1 - burn_prob) on
-    average.
+    """Each burning vertex sets a random number of its unvisited neighbors on fire: the number is geometric, with mean
+    burn_prob / (1 - burn_prob).
     """
 
     paper = "Leskovec et al., KDD 2005"

@@ -7,7 +7,7 @@ from csaw.engine.algorithm import InTime, Traversal, against_option, option
 
 class Labor(InTime, Traversal):
     """In each instance and hop, each vertex u has one random number in [0, 1); a frontier vertex of degree d keeps its
-    edge to u if that number is below FANOUT / d. In time, d counts the edges that it may select.
+    edge to u if that number is below FANOUT / d. With a time strategy, d counts only the edges that it may select.
     """
 
     paper = "Balin and Catalyurek, NeurIPS 2023"

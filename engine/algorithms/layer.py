@@ -8,7 +8,7 @@ from csaw.partition.errors import OptionError
 
 class Layer(InTime, ChosenBias, Traversal):
     """At each depth, the frontier as a whole selects NEIGHBOR_SIZE of its edges to unvisited vertices, without
-    replacement. In time, it selects from the edges that its vertices may select.
+    replacement. With a time strategy, it selects only from the edges that its vertices may select.
     """
 
     paper = "Gao et al., KDD 2018"

@@ -9,7 +9,7 @@ from csaw.engine.algorithm import Traversal, option
 
 
 class Multidimensional(Traversal):
-    """At each step, one of many walkers, chosen by the degree of its vertex, moves to a random neighbor."""
+    """At each step, one of many walkers moves to a random neighbor; a walker is chosen by the degree of its vertex."""
 
     paper = "Ribeiro and Towsley, IMC 2010"
     sources_from = "random"

@@ -2,7 +2,7 @@
 
 from csaw.engine.algorithm import Walk, option
 
-LIMITS = {"low": 1e-250, "high": 1e250, "reason": "beyond it a weight times 1/p or 1/q may leave the range of float64"}
+LIMITS = {"low": 1e-250, "high": 1e250, "reason": "beyond it, a weight times 1/p or 1/q may not fit in float64"}
 
 
 class Node2vec(Walk):

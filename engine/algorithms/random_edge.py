@@ -4,7 +4,7 @@ from csaw.engine.algorithm import Traversal, option
 
 
 class RandomEdge(Traversal):
-    """An instance is NEIGHBOR_SIZE different edges, every such set equally likely; an undirected edge counts once."""
+    """An instance is a uniformly random set of NEIGHBOR_SIZE edges; an undirected edge counts once."""
 
     paper = "Leskovec and Faloutsos, KDD 2006"
     sources_from = "every"

@@ -4,7 +4,7 @@ from csaw.engine.algorithm import Traversal, option
 
 
 class RandomNode(Traversal):
-    """An instance is FRONTIER_SIZE different vertices, every such set equally likely, with the edges among them."""
+    """An instance is a uniformly random set of FRONTIER_SIZE vertices, with all edges among them."""
 
     paper = "Leskovec and Faloutsos, KDD 2006"
     sources_from = "distinct"

@@ -6,8 +6,8 @@ from csaw.engine.algorithm import MatrixEntries, Traversal, normalize_option, op
 
 
 class SaintNode(MatrixEntries, Traversal):
-    """An instance is the subgraph of SUBGRAPH_NODES vertices, drawn by the squared norms of their columns; these draws
-    are its sources.
+    """An instance is the subgraph of SUBGRAPH_NODES vertices, drawn in proportion to the squared norms of their
+    columns of the adjacency matrix. The sources of the instance are these draws.
     """
 
     paper = "Zeng et al., ICLR 2020"

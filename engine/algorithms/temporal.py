@@ -6,7 +6,7 @@ from csaw.partition.errors import OptionError
 
 
 class Temporal(EdgeStarts):
-    """The walk follows edges in the order of their times, and chooses the next one by how soon it comes."""
+    """The walk follows edges in the order of their times; it chooses the next uniformly, or by how soon it comes."""
 
     def __init_subclass__(cls, **options):
         super().__init_subclass__(**options)

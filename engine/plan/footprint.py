@@ -100,6 +100,6 @@ def refuse_least(parts: Mapping[str, int], memory: int, path: Path, option: str,
     listed = [f"{size:,} for {PARTS.get(name, name)}" for name, size in parts.items() if size]
     need = sum(parts.values())
     return BudgetError(
-        f"{path}: this run needs at least {need:,} bytes: {'; '.join(listed)}. Only {memory:,} are allowed; "
+        f"{path}: this run needs at least {need:,} bytes: {'; '.join(listed)}. Only {memory:,} bytes are allowed; "
         f"raise {option} to {need:,}{otherwise}"
     )

@@ -67,7 +67,7 @@ class RunOptions:
         None,
         SAMPLE,
         "vertices to start from: all, random:N for N different random vertices, or a file of vertex ids; for "
-        "mini-batches, the file has one id per line, optionally followed by a label, and in time each line "
+        "mini-batches, the file has one id per line, optionally followed by a label; with a time strategy, each line "
         "ends with a time [default: all, or random vertices if the algorithm needs them]",
         object,
     )

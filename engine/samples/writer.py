@@ -56,7 +56,7 @@ class SampleWriter(GroupWriter):
     def _start(self, resume: bool, overwrite: bool) -> None:
         place.check_place(self.path, resume=resume, overwrite=overwrite)
         if resume and not (os.path.lexists(self.path) or os.path.lexists(self.partial)):
-            log.info("%s: there is nothing to resume, so the sample is begun", self.path)
+            log.info("%s: there is nothing to resume, so csaw starts a new sample", self.path)
         elif resume and place.is_complete(self.path, self.partial, self.attributes):
             self.finished = True
             return

@@ -128,7 +128,7 @@ def test_the_rest_of_what_was_replaced_is_said(tmp_path, monkeypatch, caplog):
 def test_resume_of_nothing_begins(tmp_path, caplog):
     caplog.set_level("INFO")
     made = csaw.sample("karate", tmp_path / "s.zarr", walk_length=3, device="cpu", resume=True)
-    assert "there is nothing to resume, so the sample is begun" in caplog.text
+    assert "there is nothing to resume, so csaw starts a new sample" in caplog.text
     whole = csaw.sample("karate", walk_length=3, device="cpu")
     assert (made.walks[:] == whole.walks[:]).all()
 

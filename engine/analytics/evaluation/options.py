@@ -222,8 +222,8 @@ def chosen(wanted: Sequence[Wanted] | None, values: Mapping[str, object]) -> lis
     known = {name for kind in kinds for name in kind.options()}
     if other := sorted(values.keys() - known):
         raise OptionError(
-            f"--{other[0].replace('_', '-')}: no chosen measure has this option; measures that have it: "
-            f"{', '.join(owners(other[0])) or 'none'}"
+            f"--{other[0].replace('_', '-')}: no chosen measure has this option; choose one that has it with "
+            f"--measures: {', '.join(owners(other[0])) or 'there is none'}"
         )
     made = [
         one if isinstance(one, Measure) else one(**{name: values[name] for name in one.options() if name in values})

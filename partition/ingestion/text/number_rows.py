@@ -19,15 +19,15 @@ NOT_OF_COLUMN = -1  # a status beside those of numbers: a cell is no number that
 RESPELLED = re.compile(rb"(?<![0-9.])(\+[0-9]|-?0[0-9]|-?[0-9]+\.000(?![0-9]))")
 WRONG = {
     numbers.NOT_A_NUMBER: (
-        "integers as ids, and a number in each other column that is read (words as ids: --ids string; words after ids: "
-        "--weight-column none)"
+        "integers as ids, and a number in each other column that csaw reads (if ids are words: --ids string; if words "
+        "follow the ids: --weight-column none)"
     ),
     numbers.TOO_LARGE: "an id of at most 64 bits",
     numbers.QUOTE: "quotes that end before a separator",
 }
 
 ODD = re.compile(rb"[\[\](){}<>|=:']|--|\xe2\x86")  # which make no word of a number
-WRONG_MARKS = "integers as ids, as in the rows before, and a number in each other column that is read"
+WRONG_MARKS = "integers as ids, as in the rows before, and a number in each other column that csaw reads"
 
 
 class Room(threading.local):
