@@ -6,8 +6,8 @@ from csaw.engine.algorithm import LayerEntries, Traversal, option
 
 
 class Ladies(LayerEntries, Traversal):
-    """Each layer consists of vertices drawn from the neighbors of the previous layer, in proportion to the squared
-    entries of the adjacency matrix for the edges that lead to them.
+    """Each layer consists of vertices drawn from the neighbors of the previous layer, in proportion to the sum of the
+    squared entries of the adjacency matrix for the edges that lead to them.
     """
 
     paper = "Zou et al., NeurIPS 2019"
