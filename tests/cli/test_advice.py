@@ -29,7 +29,7 @@ FOLLOWED = [
     ("partition plain.txt names.txt g.zarr", "say how with --ids string", "{} --ids string"),
     ("partition four.txt g.zarr", "--weight-column N, or none", "{} --weight-column 3"),
     ("partition bad.txt g.zarr", "pass --on-error skip", "{} --on-error skip"),
-    ("partition types.txt g.zarr", "words after ids: --weight-column none", "{} --weight-column none"),
+    ("partition types.txt g.zarr", "words follow the ids: --weight-column none", "{} --weight-column none"),
     ("partition wide.txt g.zarr", "pass --ids string", "{} --ids string"),
     (
         "partition repeated.txt g.zarr --duplicates error",

@@ -179,8 +179,8 @@ class TextRows(Recorded):
         if bad.times and not self.skip_errors:
             raise FormatError(
                 f"{self.path}:{bad.line}: {bad.times} weights are negative, NaN, infinite or outside float32 "
-                "(1e-45 to 3.4e38); this line has the first one; correct them, or pass --weight-column none or "
-                "--on-error skip"
+                "(positive numbers: 1e-45 to 3.4e38); this line has the first one; correct them, or pass "
+                "--weight-column none or --on-error skip"
             )
         self._check_counts()
 

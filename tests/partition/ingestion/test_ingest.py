@@ -103,7 +103,7 @@ def test_rows(tmp_path, text, found):
         ("-1 2\n1 18446744073709551615\n", {}, "--ids string"),
         ("1 2 nan\n1 3 -1\n1 4 inf\n", {}, "edges.txt:1: 3 weights are negative, NaN, infinite"),
         ("1 2 1e39\n", {}, "outside float32"),
-        ("1 2 1e-46\n", {}, "positive numbers range from 1e-45"),
+        ("1 2 1e-46\n", {}, "positive numbers: 1e-45"),
         ("1 2 1e-400\n1 3 7.1e-46\n", {}, "1 weights are negative"),
         ("a b 1e-400\n", {}, "edges.txt:1: 1 weights are negative"),
         ("a b 7e-46\n", {}, "edges.txt:1: 1 weights are negative"),
