@@ -1,32 +1,22 @@
 """Arrays of NumPy and CuPy as tensors, and the shares of the processes of a data-parallel job."""
 
-from importlib import import_module
-from types import ModuleType
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from csaw.engine.plan.contracts import Array
 from csaw.engine.samples import NOTHING
+from csaw.partition.base import libraries
 from csaw.partition.base.quoting import quoted
-from csaw.partition.errors import MissingDependencyError, OptionError
+from csaw.partition.errors import OptionError
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-# PyTorch and PyTorch Geometric, if they are installed.
-
-NAMES = {"torch": "PyTorch", "torch_geometric": "PyTorch Geometric"}
-
-
-def needed(module: str) -> ModuleType:
-    """Import a module of PyTorch or PyTorch Geometric; MissingDependencyError says what to install."""
-    try:
-        return import_module(module)
-    except ImportError as error:
-        package = module.partition(".")[0]
-        raise MissingDependencyError(f"this loader needs {NAMES[package]}: pip install {package}") from error
+needed = partial(libraries.needed, by="this loader")
+"""A module of PyTorch or PyTorch Geometric; MissingDependencyError says what to install."""
 
 
 # Arrays as tensors.

@@ -1,6 +1,5 @@
 """Samples as objects of other libraries: pandas, networkx and SciPy, which are imported when one is asked for."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -8,7 +7,7 @@ import numpy as np
 from csaw.engine.samples.edges import ALONE, edge_columns, numbered_edges
 from csaw.engine.samples.layouts.layout import TIME
 from csaw.engine.samples.opened import OpenedSamples
-from csaw.partition.errors import MissingDependencyError
+from csaw.partition.base.libraries import needed
 
 if TYPE_CHECKING:
     import networkx
@@ -31,12 +30,12 @@ class Drawn(NamedTuple):
 
 def to_pandas(samples: OpenedSamples) -> "pandas.DataFrame":
     """A row for each vertex of a walk, or for each edge."""
-    return _package("pandas").DataFrame(_steps(samples) if samples.has_walks else _edges(samples))
+    return needed("pandas").DataFrame(_steps(samples) if samples.has_walks else _edges(samples))
 
 
 def to_networkx(samples: OpenedSamples) -> "networkx.Graph":
     """The sampled vertices and edges of all instances as one graph."""
-    nx, drawn = _package("networkx"), _drawn(samples)
+    nx, drawn = needed("networkx"), _drawn(samples)
     directed = samples.manifest.get("graph", {}).get("directed", True)
     ends = np.column_stack([drawn.src, drawn.dst])
     names, graph = samples.names(drawn.ids).tolist(), nx.DiGraph() if directed else nx.Graph()
@@ -53,16 +52,8 @@ def to_scipy(samples: OpenedSamples) -> "tuple[scipy.sparse.csr_array, np.ndarra
     """How often each edge was drawn, as a matrix, and the ids of its rows and columns."""
     drawn = _drawn(samples)
     shape = (drawn.ids.size, drawn.ids.size)
-    matrix = _package("scipy.sparse").coo_array((drawn.times, (drawn.src, drawn.dst)), shape).tocsr()
+    matrix = needed("scipy.sparse").coo_array((drawn.times, (drawn.src, drawn.dst)), shape).tocsr()
     return matrix, samples.names(drawn.ids)
-
-
-def _package(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError as error:
-        package = name.partition(".")[0]
-        raise MissingDependencyError(f"this needs {package}: pip install {package}") from error
 
 
 def _steps(samples: OpenedSamples) -> dict[str, Any]:
@@ -97,7 +88,7 @@ def _edges(samples: OpenedSamples) -> dict[str, Any]:
 
 def _masked(values: np.ndarray, missing: np.ndarray) -> Any:
     """A column of pandas without the ``missing`` values, whose type does not depend on whether there are any."""
-    pandas = _package("pandas")
+    pandas = needed("pandas")
     column = pandas.array(values, pandas.StringDtype() if values.dtype == object else None)
     column[missing] = pandas.NA
     return column

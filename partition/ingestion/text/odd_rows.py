@@ -61,8 +61,7 @@ def parse_block(
     """Parse a block.
 
     Fills ``ones`` and ``others`` (uint64 bits of the ids in columns first < second), ``weights``, and ``counts`` by the
-    names above. Stops at the
-    first malformed row unless such rows are skipped.
+    names above. Stops at the first malformed row unless such rows are skipped.
 
     Begins at byte ``start`` and row ``counts[ROWS]``. ``columns`` is the number each row must have, 0 for any above the
     needed ones; all columns count from 0, a weight_column of -1 is none; ``separator`` is the only byte that ends a
