@@ -21,8 +21,8 @@ from csaw.engine.api.hook_errors import users_code
 from csaw.engine.api.hook_language import Portable, Scope, call_of, function_in, read_again, scope_of
 from csaw.engine.api.hook_scope import source_of
 from csaw.engine.api.hooks import VALUES
+from csaw.engine.draws import LEAST_BIAS
 from csaw.engine.draws.portable import exponential, logarithm, power
-from csaw.engine.draws.random import LEAST_BIAS
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BiasError, OptionError
 from csaw.partition.graph.parts import Graph

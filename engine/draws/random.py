@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numba import int64, uint32, uint64
 
+from csaw.engine.draws import LEAST_BIAS
 from csaw.engine.draws.addresses import FRONTIER_DRAWS, HOOK_DRAWS, ORDER_DRAWS, POOL_DRAWS, SOURCE_SLOT
 from csaw.engine.draws.portable import LN2_HIGH, LN2_LOW, exponential, halves, log_of
 from csaw.partition.base.compile import njit
@@ -67,10 +68,6 @@ def fraction_of(high, low):
     exact.
     """
     return float(uint32(high)) * 2.0**-32 + float(uint32(low >> uint64(11))) * 2.0**-53
-
-
-LEAST_BIAS = 1e-300
-"""The least bias above 0: a time ``neg_log / bias`` of a smaller one may be infinite."""
 
 
 @njit(inline="always")

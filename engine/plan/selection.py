@@ -8,6 +8,7 @@ from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.hook_errors import is_own
 from csaw.engine.api.rules import MiniBatch, SharedNumbers, SourceEdges, VertexLayer, WholeClusters
+from csaw.engine.draws import LEAST_BIAS
 from csaw.engine.plan.bias_bounds import LARGEST, derived_bounds
 from csaw.engine.plan.methods import Method
 from csaw.partition.base.quoting import quoted
@@ -27,9 +28,9 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None, s
     OptionError if ``forced`` cannot draw this algorithm; BiasError if the bias is a constant that is none.
     """
     bias = hooks.edge_bias(algorithm, weighted)
-    if bias.constant is not None and not 0.0 <= bias.constant < math.inf:
+    if bias.constant is not None and not (bias.constant == 0.0 or LEAST_BIAS <= bias.constant < math.inf):
         raise BiasError(
-            f"{algorithm.name()}.edge_bias is {bias.constant}; a bias must be a finite number of at least 0"
+            f"{algorithm.name()}.edge_bias is {bias.constant}; a bias must be 0, or a finite number from {LEAST_BIAS} on"
         )
     can = _of_walk(algorithm, bias, weighted) if isinstance(algorithm, Walk) else _of_traversal(algorithm, bias)
     far_apart = Method.KEYS in can and weighted and "weight" in bias.reads and _far_apart(store)

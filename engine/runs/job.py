@@ -112,7 +112,7 @@ def prepare(
         FormatError: a file of sources is malformed.
         StoreError: the graph is missing or damaged.
         BudgetError: there is too little memory.
-        BiasError: a bias is not a finite number of at least 0.
+        BiasError: a bias is neither 0 nor a finite number of at least 1e-300.
         DeviceError: a device cannot be used.
         MissingDependencyError: a package that a device needs is not installed.
     """

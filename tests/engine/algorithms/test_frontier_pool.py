@@ -224,7 +224,7 @@ def test_verify_judges_the_law_of_what_is_selected(tmp_path, store, mine, monkey
         plant(
             during,
             "pools.py",
-            "bias >= 0.0 and bias < np.inf:\n        return bias",
+            "is_bias(bias):\n        return bias",
             "True:\n        return 1.0 if bias > 0.0 else 0.0",
         )
         sample(store, tmp_path / "s.zarr", algo, seed=3, device="cpu", instances=400)
