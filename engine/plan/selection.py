@@ -30,7 +30,8 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None, s
     bias = hooks.edge_bias(algorithm, weighted)
     if bias.constant is not None and not (bias.constant == 0.0 or LEAST_BIAS <= bias.constant < math.inf):
         raise BiasError(
-            f"{algorithm.name()}.edge_bias is {bias.constant}; a bias must be 0, or a finite number from {LEAST_BIAS} on"
+            f"{algorithm.name()}.edge_bias is {bias.constant}; "
+            f"a bias must be 0, or a finite number from {LEAST_BIAS} on"
         )
     can = _of_walk(algorithm, bias, weighted) if isinstance(algorithm, Walk) else _of_traversal(algorithm, bias)
     far_apart = Method.KEYS in can and weighted and "weight" in bias.reads and _far_apart(store)
