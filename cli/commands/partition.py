@@ -12,6 +12,7 @@ from csaw.partition.base.plain_data import OptionValue
 
 if TYPE_CHECKING:
     from csaw.partition import GraphStore, IngestOptions
+    from csaw.partition.ingestion.typed_rows import RelationFiles
 
 GROUPS = {
     "Reading the input": (
@@ -20,6 +21,7 @@ GROUPS = {
         "format",
         "ids",
         "target_offset",
+        "reverse_relations",
         "source_column",
         "target_column",
         "weight_column",
@@ -79,6 +81,12 @@ GROUPS = {
     metavar="N",
     help="Add N to the id of each target, to separate the two sides of a bipartite graph if both are numbered "
     "from 1 [default: from the header of a KONECT file, otherwise 0].",
+)
+@click.option(
+    "--reverse-relations",
+    is_flag=True,
+    help="Of a graph with several types: add a relation rev_NAME for each relation NAME, with its edges from target to "
+    "source.",
 )
 @click.option(
     "--source-column",
@@ -239,6 +247,7 @@ def partition(
     as_json: bool,
     progress: bool,
     dry_run: bool,
+    reverse_relations: bool,
     **options: OptionValue,
 ) -> None:
     """Make a graph store from files of edges.
@@ -248,11 +257,15 @@ def partition(
     in a header, such as source and target, src and dst, from and to, or u and v, decide which columns are the ends of
     edges.
 
+    A graph with several types of vertices has a file for each relation: SOURCE-NAME-TARGET=FILE, such as
+    author-writes-paper=writes.csv. Its vertices are called author:17, paper:3 and so on.
+
     \b
     Example:
         csaw partition web-Google.txt.gz web.zarr --partitions 8
         csaw partition part-*.csv.gz web.zarr
         csaw partition part-*.csv.gz web.zarr --cluster local:4
+        csaw partition author-writes-paper=writes.csv paper-cites-paper=cites.csv papers.zarr
     """
     from csaw.cli.reports.closing_lines import report_graph, report_preview
 
@@ -263,11 +276,12 @@ def partition(
         if dry_run:
             from csaw.partition.ingestion.making import preview
 
-            found = preview(*_checked(inputs, options))
+            found = preview(*_checked(inputs, reverse_relations, options))
         else:
-            files, chosen = _checked(inputs, options)
+            given, chosen = _checked(inputs, reverse_relations, options)
+            files = given if isinstance(given, list) else given.paths
             shown.begin(READING, sum(Path(file).stat().st_size for file in files if Path(file).is_file()), "bytes")
-            store = _made(files, out, chosen, cluster, shown)
+            store = _made(given, out, chosen, cluster, shown)
     if dry_run:
         report_preview(found, as_json)
         return
@@ -281,26 +295,42 @@ def partition(
     console.print_json(report) if as_json else report_graph(store, {**report, "warnings": []})  # they are told above
 
 
-def _checked(inputs: tuple[str, ...], options: dict[str, OptionValue]) -> "tuple[list[str], IngestOptions]":
+def _checked(
+    inputs: tuple[str, ...], reverse_relations: bool, options: dict[str, OptionValue]
+) -> "tuple[list[str] | RelationFiles, IngestOptions]":
     """The files that are meant, and how they are read."""
     from csaw.datasets.resolve import refuse_name
     from csaw.partition import IngestOptions
+    from csaw.partition.errors import OptionError
     from csaw.partition.ingestion.text.readers import files_of
+    from csaw.partition.ingestion.typed_rows import RelationFiles, relations_given
 
     chosen = IngestOptions(**options)
+    if given := relations_given(inputs):
+        return RelationFiles.of(given, reverse_relations), chosen
+    if reverse_relations:
+        raise OptionError("--reverse-relations: expected files as SOURCE-NAME-TARGET=FILE, found none")
     for name in inputs:
         refuse_name(name)
     return files_of(list(inputs)), chosen
 
 
 def _made(
-    files: list[str], out: str, options: "IngestOptions", cluster: str | None, update: Callable[[int, int], None]
+    files: "list[str] | RelationFiles",
+    out: str,
+    options: "IngestOptions",
+    cluster: str | None,
+    update: Callable[[int, int], None],
 ) -> "GraphStore":
     """The store, made here or by the workers of a cluster."""
     if cluster is None:
         from csaw.partition import ingest
 
         return ingest(files, out, options, update)
+    from csaw.partition.errors import OptionError
+
+    if not isinstance(files, list):
+        raise OptionError("--cluster: a graph of several types is made on one machine; leave it out")
     from csaw.engine.cluster.clusters import Cluster, begin
     from csaw.engine.cluster.ingest import ingest_on_cluster
 

@@ -66,7 +66,8 @@ class RunOptions:
     sources: OptionValue = declared(
         None,
         SAMPLE,
-        "vertices to start from: all, random:N for N different random vertices, or a file of vertex ids; for "
+        "vertices to start from: all, random:N for N different random vertices, type:NAME for all vertices of a "
+        "type, or a file of vertex ids; for "
         "mini-batches, the file has one id per line, optionally followed by a label; with a time strategy, each line "
         "ends with a time [default: all, or random vertices if the algorithm needs them]",
         object,
@@ -107,6 +108,12 @@ class RunOptions:
         "bias of an edge, which replaces the algorithm's: an expression over e, such as \"e.weight * "
         'e.dst_degree ** -0.5"',
         Bias,
+    )
+    metapath: str | None = declared(
+        None,
+        SAMPLE,
+        "types and relations that steps or hops follow in turn, on a graph of several types, such as "
+        "author,writes,paper,rev_writes,author; sources are then all vertices of the first type",
     )
     columns: OptionValue = declared(
         None,

@@ -15,6 +15,7 @@ from csaw.engine.api.rules import SelectionRule
 from csaw.engine.api.written_classes import CLASS, recorded_name
 from csaw.engine.devices.choice import choose
 from csaw.engine.devices.devices import Devices
+from csaw.engine.plan.metapath import along
 from csaw.engine.plan.options import Policy, RunOptions, described
 from csaw.engine.plan.options import options as run_options
 from csaw.engine.plan.plan import Plan
@@ -126,6 +127,9 @@ def prepare(
         options, parameters = _with_target(options, parameters, store, algo)
     times, columns = store.stored.time, read_columns(options.columns, store)
     units = None if times is None else times.units
+    if options.metapath is not None:
+        plain = registry.build(algo, parameters, None, columns, run_options(), units)
+        options = along(options.metapath, options, store, plain)
     algorithm = registry.build(algo, parameters, options.edge_bias, columns, run_options(), units)
     name = recorded_name(algo)
     joined = options.target is not None and not algorithm.sized_by

@@ -22,12 +22,13 @@ from csaw.partition.graph.edge_columns import (
     distinct,
     time_of,
 )
+from csaw.partition.graph.types import RELATION, DescribedTypes, Types
 
 KIND = "graph"
-FORMAT_VERSION = 4  # the latest
-PLAIN, PARTITIONED, WITH_COLUMNS = 2, 3, 4
+FORMAT_VERSION = 5  # the latest
+PLAIN, PARTITIONED, WITH_COLUMNS, WITH_TYPES = 2, 3, 4, 5
 """Versions of stores as they are written: 3 with a partitioner, whose original ids do not rise, 4 with further edge
-columns, which earlier readers would leave out of the fingerprint. Version 1 had no checksums.
+columns and 5 with types, which earlier readers would leave out of the fingerprint. Version 1 had no checksums.
 """
 
 
@@ -77,6 +78,7 @@ class Attributes(TypedDict):
     edge_ids: NotRequired[int]
     edge_columns: NotRequired[list[DescribedColumn]]
     time_ordered: NotRequired[bool]
+    types: NotRequired[DescribedTypes]
     checksums: NotRequired[Checksums]
     digest: NotRequired[str]
     window: NotRequired[list[int]]
@@ -96,6 +98,8 @@ WEIGHT_RANGE: Final = "weight_range"
 """The attribute with the least weight above 0 and the largest, where there is one above 0."""
 ORDERED: Final = "time_ordered"
 """The attribute that says that the order of each row by time is stored, too."""
+TYPED: Final = "types"
+"""The attribute that describes the types of vertices and the relations, of a graph that has several."""
 ID_KINDS = (IDENTITY, STRING, "int64", "uint64")
 TYPES: dict[str, type] = {
     "vertices": int,
@@ -146,6 +150,8 @@ def checked(path: Path, attributes: Record) -> Attributes:
 
 def _version_of(attributes: Attributes) -> int:
     """The version of a store with checksums that has these attributes."""
+    if TYPED in attributes:
+        return WITH_TYPES
     if EDGE_COLUMNS in attributes:
         return WITH_COLUMNS
     return PARTITIONED if "partitioner" in attributes else PLAIN
@@ -240,6 +246,8 @@ def _check_values(path: Path, attributes: Attributes) -> None:
         raise _wrong(path, "clusters", f"at most {MOST:,}", attributes["clusters"])
     if EDGE_COLUMNS in attributes:
         _check_columns(path, attributes[EDGE_COLUMNS], attributes)
+    if TYPED in attributes:
+        _check_types(path, attributes)
 
 
 def _check_agreement(path: Path, attributes: Attributes) -> None:
@@ -267,6 +275,28 @@ def _check_columns(path: Path, listed: object, attributes: Attributes) -> None:
         columns_of(attributes)
     except OptionError as error:
         raise StoreError(f"{path}/zarr.json: {EDGE_COLUMNS}: {error}; {AGAIN}") from error
+
+
+def _check_types(path: Path, attributes: Attributes) -> None:
+    said = attributes[TYPED]
+    vertices, relations = (said.get(name) for name in ("vertices", "relations")) if isinstance(said, dict) else (0, 0)
+    parts = {"source": str, "name": str, "target": str, "edges": int}
+    if not (
+        isinstance(vertices, dict)
+        and isinstance(relations, list)
+        and all(_has(one, parts) for one in relations)
+        and all(type(size) is int and size >= 0 for size in vertices.values())
+    ):
+        raise _wrong(path, TYPED, "vertices of each type, and relations with source, name, target and edges", said)
+    try:
+        types = Types.described(said)
+    except OptionError as error:
+        raise StoreError(f"{path}/zarr.json: {TYPED}: {error}; {AGAIN}") from error
+    if (types.bounds[-1], sum(types.edges)) != (attributes["vertices"], attributes["edges"]):
+        counts = f"as many vertices and edges as the graph, {attributes['vertices']:,} and {attributes['edges']:,}"
+        raise _wrong(path, TYPED, counts, f"{types.bounds[-1]:,} and {sum(types.edges):,}")
+    if RELATION not in columns_of(attributes):
+        raise _wrong(path, TYPED, f"an edge column {RELATION.text}", attributes.get(EDGE_COLUMNS))
 
 
 def _has(found: object, parts: Mapping[str, type]) -> bool:

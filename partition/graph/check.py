@@ -7,6 +7,7 @@ from math import inf
 import numpy as np
 
 from csaw.partition.arrays.nodes import read_group
+from csaw.partition.arrays.words import Words
 from csaw.partition.base.compile import njit
 from csaw.partition.base.parallel import go_on
 from csaw.partition.base.quoting import format_size
@@ -21,6 +22,7 @@ from csaw.partition.graph.parts import Graph, Partition
 from csaw.partition.graph.store import INDICES, GraphStore
 from csaw.partition.graph.symmetry import Symmetry, numbers_of
 from csaw.partition.graph.time_order import time_order
+from csaw.partition.graph.types import MOST_RELATIONS, RELATION, Types, prefix_of, text_of
 
 # Whether each number that edges have in the input belongs to one edge: both rows of an undirected edge have the same
 # one, and no other edge has it.
@@ -115,6 +117,8 @@ class StoreCheck:
         self.same_numbers = Symmetry() if self.two_sided and not store.directed else None
         rows = store.attributes.get(EDGE_IDS)
         self.numbering = None if rows is None else Numbering(rows, store.directed)
+        self.strangers = 0  # edges between other types than those of their relation
+        self.edges_of_relations = np.zeros(MOST_RELATIONS, np.int64)
 
     def findings(self) -> Iterator[Finding]:
         """Yield all findings. After a property that does not hold, those that depend on it are left out."""
@@ -126,7 +130,7 @@ class StoreCheck:
         if wrong:
             return
         yield Finding("rows", self.unsorted == 0, f"{self.unsorted:,} of {self.store.vertices:,} rows are not sorted")
-        yield self._agrees("fingerprint", self.store.fingerprint, self.fingerprint.hexdigest())
+        yield self._agrees("fingerprint", self.store.fingerprint, self.fingerprint.hexdigest(text_of(self.store.types)))
         yield self._agrees("largest degree", self.store.max_degree, self.max_degree)
         yield from self._range_of_weights()
         yield self._agrees("repeated edges", self.store.multigraph, self.repeats > 0)
@@ -157,11 +161,26 @@ class StoreCheck:
         if store.time is not None:
             edges = f"{self.wrong_times:,} of {store.edges:,} places by time are not those of the times"
             yield Finding("time order", self.wrong_times == 0, edges)
+        if store.types is not None:
+            yield from self._typed(store.types)
         yield Finding(
             "bytes", self.wrong_bytes == 0, f"{self.wrong_bytes:,} partitions whose size differs from the stated one"
         )
         if store.clusters is not None:
             yield Finding("clusters", self._are_clusters(), f"{store.clusters.count:,} by {store.clusters.method}")
+
+    def _typed(self, types: Types) -> Iterator[Finding]:
+        """Yield the findings on the types of vertices and on the relations of edges."""
+        words = self.store.stored_ids()
+        named = isinstance(words, Words)
+        wrong = misnamed(words.offsets, words.text, types) if isinstance(words, Words) else self.store.vertices
+        yield Finding("types", named and not wrong, f"{wrong:,} vertices whose ids do not begin with their type")
+        counted = tuple(self.edges_of_relations[: len(types.relations)].tolist())
+        if self.strangers or counted == types.edges:
+            said = f"{self.strangers:,} edges whose ends are not of the types of their relation"
+            yield Finding("relations", self.strangers == 0, said)
+        else:
+            yield self._agrees("relations", list(types.edges), list(counted))
 
     def _numbered(self, numbering: Numbering) -> Finding:
         """The finding on the numbers that edges have in the input, for which the store may be read again."""
@@ -239,6 +258,11 @@ class StoreCheck:
         if self.store.time is not None:
             order = time_order(offsets, arrays[TIME.array])
             self.wrong_times += int((order != arrays[TIME_ORDER.array]).sum())
+        if self.store.types is not None:
+            types, relation = self.store.types, arrays[RELATION.array]
+            of_type = np.array(types.bounds), types.ends()
+            self.strangers += strangers(part.first_vertex, offsets, arrays[INDICES], relation, *of_type)
+            self.edges_of_relations += np.bincount(relation, minlength=MOST_RELATIONS)
         held = sum(array.nbytes for name, array in arrays.items() if name != EDGE_ID.array)
         self.wrong_bytes += part.nbytes != held + offsets.nbytes
 
@@ -258,7 +282,7 @@ def fingerprint_of(store: GraphStore, graph: Graph) -> str:
     weights = {} if graph.weights is None else {"weights": graph.weights}
     further = {column.array: graph.columns[column.name] for column in store.further_columns}
     arrays = {INDICES: graph.indices, **weights, **further}
-    return fingerprint_of_arrays(graph.indptr, arrays, store.id_arrays, store.further_columns)
+    return fingerprint_of_arrays(graph.indptr, arrays, store.id_arrays, store.further_columns, text_of(store.types))
 
 
 def _error(work: Callable[[], None]) -> str:
@@ -280,3 +304,51 @@ def _order_of_rows(indptr: np.ndarray, indices: np.ndarray) -> tuple[int, int]:
             repeats += indices[k] == indices[k - 1]
         unsorted += falls
     return unsorted, repeats
+
+
+# The types of vertices, and the relations of edges.
+
+
+def misnamed(offsets: np.ndarray, text: np.ndarray, types: Types) -> int:
+    """Number of ids, words of a ``text``, that do not begin with the type whose range they are in."""
+    wrong = 0
+    for name in types.names:
+        first, last = types.span(name)
+        wrong += others(offsets[first : last + 1], text, np.frombuffer(prefix_of(name), np.uint8))
+    return wrong
+
+
+@njit(nogil=True)
+def others(offsets: np.ndarray, text: np.ndarray, prefix: np.ndarray) -> int:
+    """Number of words that do not begin with ``prefix``."""
+    found = 0
+    for word in range(offsets.size - 1):
+        fits = offsets[word + 1] - offsets[word] >= prefix.size
+        for k in range(prefix.size if fits else 0):
+            fits &= text[offsets[word] + k] == prefix[k]
+        found += not fits
+    return found
+
+
+@njit(nogil=True)
+def strangers(
+    first: int,
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    relation: np.ndarray,
+    bounds: np.ndarray,
+    ends: np.ndarray,
+) -> int:
+    """Number of edges of the rows from vertex ``first`` on whose ends are not of the types that ``ends`` has for their
+    relation; ``bounds`` are those of the types among dense ids.
+    """
+    found = 0
+    for v in range(indptr.size - 1):
+        for k in range(indptr[v], indptr[v + 1]):
+            number = np.int64(relation[k])
+            fits = number < ends.shape[0]
+            if fits:
+                source, target, to = ends[number, 0], ends[number, 1], np.int64(indices[k])
+                fits = bounds[source] <= first + v < bounds[source + 1] and bounds[target] <= to < bounds[target + 1]
+            found += not fits
+    return found

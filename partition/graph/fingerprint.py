@@ -48,13 +48,13 @@ class Fingerprint:
         """Add the next part of a stream: ``indices``, ``weights`` and other columns as stored."""
         self.lanes[name].add(array.nbytes, _update, self.hashes[name], array)
 
-    def hexdigest(self) -> str:
-        """32 hexadecimal digits."""
+    def hexdigest(self, types: str = "") -> str:
+        """32 hexadecimal digits. ``types``: the text of the types and relations of a graph that has several."""
         for lane in self.lanes.values():
             lane.finish()
         of_streams = [self.hashes[name].hexdigest() for name in STREAMS]
         named = [f" {c.name} {c.dtype.name} {self.hashes[c.array].hexdigest()}" for c in self.columns.values()]
-        return hashlib.sha256("".join(of_streams + named).encode()).hexdigest()[:32]
+        return hashlib.sha256("".join([*of_streams, *named, types]).encode()).hexdigest()[:32]
 
     def close(self) -> None:
         """Let the threads go."""
@@ -63,7 +63,11 @@ class Fingerprint:
 
 
 def fingerprint_of_arrays(
-    indptr: np.ndarray, arrays: Mapping[str, np.ndarray], ids: Iterable[np.ndarray], columns: Iterable[EdgeColumn]
+    indptr: np.ndarray,
+    arrays: Mapping[str, np.ndarray],
+    ids: Iterable[np.ndarray],
+    columns: Iterable[EdgeColumn],
+    types: str = "",
 ) -> str:
     """The fingerprint of a graph in memory, whose arrays are those of ``Fingerprint``; large streams are hashed side by
     side.
@@ -72,7 +76,7 @@ def fingerprint_of_arrays(
     try:
         fingerprint.add(indptr, arrays)
         fingerprint.add_ids(*ids)
-        return fingerprint.hexdigest()
+        return fingerprint.hexdigest(types)
     finally:
         fingerprint.close()
 

@@ -33,11 +33,12 @@ from csaw.partition.base.quoting import near
 from csaw.partition.base.stages import EDGES, LOADING, stage
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph import given_room
-from csaw.partition.graph.attributes import EDGE_IDS, WEIGHT_RANGE, Attributes, checked, columns_of, identity
+from csaw.partition.graph.attributes import EDGE_IDS, TYPED, WEIGHT_RANGE, Attributes, checked, columns_of, identity
 from csaw.partition.graph.clusters import Clusters, stored_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT, EdgeColumn, time_of
 from csaw.partition.graph.original_ids import StoredIds
 from csaw.partition.graph.parts import Graph, Partition
+from csaw.partition.graph.types import Types
 
 if TYPE_CHECKING:
     from zarr import Group
@@ -120,6 +121,7 @@ class GraphStore(StoredIds, ShownGraph):
         fingerprint: digest of the graph.
         report: counts from reading the input.
         clusters: description of its clusters, which :meth:`read_clusters` reads; None if it has none.
+        types: the types of its vertices and the relations of its edges; None if it has only one of each.
     """
 
     one_sided_weights = False  # whether those of an undirected edge may differ: never those of a store
@@ -143,6 +145,7 @@ class GraphStore(StoredIds, ShownGraph):
         self.partitioner: str = attributes.get("partitioner", {"method": "range"})["method"]
         self.clusters = Clusters.of(attributes["clusters"]) if "clusters" in attributes else None
         self.edge_columns: tuple[EdgeColumn, ...] = columns_of(attributes)
+        self.types: Types | None = Types.described(attributes[TYPED]) if TYPED in attributes else None
         rows = enumerate(attributes["partitions"])
         self.partitions: list[Partition] = [Partition(number, *row) for number, row in rows]
         self._digests: dict[str, str] = attributes.get("checksums", {}).get("arrays", {}) if checksums else {}
@@ -437,5 +440,6 @@ def describe(store: "GraphStore") -> Record:
         "path": str(store.path),
         **named,
         **({"edge_columns": columns} if columns else {}),
+        **({} if store.types is None else {"types": store.types.attributes}),
         "partition_count": len(store.partitions),
     }

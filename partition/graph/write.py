@@ -27,6 +27,7 @@ from csaw.partition.graph.attributes import (
     IDENTITY,
     ORDERED,
     STRING,
+    TYPED,
     WEIGHT_RANGE,
     Attributes,
     Partitioner,
@@ -42,6 +43,7 @@ from csaw.partition.graph.in_memory import checked_rows, require_both, require_d
 from csaw.partition.graph.partition_writer import NO_ROWS, Facts, PartitionWriter, facts_of, full_disk_named
 from csaw.partition.graph.parts import cut_points, partition_count
 from csaw.partition.graph.store import GraphStore, array_name, open_graph
+from csaw.partition.graph.types import MOST_RELATIONS, RELATION, Types, text_of
 
 
 class StoreWriter:
@@ -82,6 +84,8 @@ class StoreWriter:
         self.ended: dict[str, PlainArray | Written] = {}  # of all partitions before it, by their names in the store
         self.digests: dict[str, str] = {}
         self.edges, self.facts = 0, NO_ROWS
+        self.edges_of_relations = np.zeros(MOST_RELATIONS, np.int64)
+        """The number of edges so far with each number of the column ``relation``, if there is one."""
         try:
             self._group(self.draft / "partitions", {})
         except BaseException:
@@ -137,6 +141,8 @@ class StoreWriter:
         further = {column.array: given[column.name] for column in self.further}
         parts = self.part.extend(indptr, indices, {WEIGHT.array: weights, EDGE_ID.array: numbers} | further)
         self.fingerprint.add(indptr, parts)
+        if RELATION in self.further:
+            self.edges_of_relations += np.bincount(given[RELATION.name], minlength=MOST_RELATIONS)
         self.facts = self.facts.and_of(facts or facts_of(indptr, parts["indices"], parts.get(WEIGHT.array)))
 
     def _new_partition(self) -> PartitionWriter:
@@ -184,20 +190,23 @@ class StoreWriter:
         report: Record | Callable[[GraphStore], Record],
         clusters: Callable[[GraphStore], tuple[np.ndarray, Made]] | None = None,
         partitioner: Partitioner | None = None,
+        types: Types | None = None,
     ) -> GraphStore:
         """Write ids and attributes, give the store its name, and open it.
 
         ``vertex_ids`` None: 0 .. V - 1. ``report``: plain data, or a function of the draft. ``clusters``: a function of
         the draft that makes the cluster of each vertex, int32 [V], and gives the count, the method and the seed; None
         makes none. ``partitioner``: method and seed of the one that numbered the vertices, so that their ids need not
-        rise; None where they rise.
+        rise; None where they rise. ``types``: of a graph with several; None for any other.
         """
         kind = IDENTITY if vertex_ids is None else self._ids(vertex_ids)
-        fingerprint = self.fingerprint.hexdigest()
+        fingerprint = self.fingerprint.hexdigest(text_of(types))
         with full_disk_named(self.path, self.jobs.bytes):
             for name, array in self.ended.items():
                 self.digests[name] = array.close(about(name, kind, fingerprint, self.further))
         attributes = self._attributes(kind, fingerprint, directed, partitioner)
+        if types is not None:
+            attributes[TYPED] = types.attributes
         draft = GraphStore(self.draft, sealed(attributes, self.digests))
         attributes["report"] = report(draft) if callable(report) else report
         if clusters is not None:

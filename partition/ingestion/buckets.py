@@ -16,9 +16,10 @@ from csaw.partition.arrays.spool import Column, Places, Spool, gather_ranges, gr
 from csaw.partition.base.parallel import Crew
 from csaw.partition.base.stages import EDGES, tell
 from csaw.partition.errors import FormatError
-from csaw.partition.graph.csr import SUM, build_buckets, count_buckets, count_degrees, deal
-from csaw.partition.graph.edge_columns import EdgeColumn
+from csaw.partition.graph.csr import KEEP, SUM, build_buckets, count_buckets, count_degrees, deal
+from csaw.partition.graph.edge_columns import WEIGHT, EdgeColumn
 from csaw.partition.graph.partition_writer import Facts, weights_between
+from csaw.partition.graph.types import RELATION
 from csaw.partition.ingestion.ingest_options import POLICIES
 from csaw.partition.ingestion.job import AnyNumbering, BucketPlan, IngestJob, Tally
 from csaw.partition.ingestion.run_files import RunReader, RunWriter
@@ -192,7 +193,9 @@ class Buckets:
         cuts, ends = self.cuts[begin : end + 1], np.ascontiguousarray(self.ends[:, begin : end + 1].T)
         sizes = (ends[1:] - ends[:-1]).sum(axis=1)
         indptr = np.empty(int(cuts[-1] - cuts[0]) + 1, np.int64)
-        policy, out = POLICIES[self.job.options.policy], self._room(int(sizes.sum()))
+        by_relation = RELATION in self.job.edge_columns  # repeats of one relation are merged below
+        policy = KEEP if by_relation else POLICIES[self.job.options.policy]
+        out = self._room(int(sizes.sum()))
         work = self.plan.vertices, policy, indptr, *out, np.empty(sizes.max(), self.plan.ids)
         sorted_here = 2 + self.weighted if self.job.edge_columns else len(self.places[0])
         addresses, handles = (each[:sorted_here] for each in self.places)
@@ -203,9 +206,14 @@ class Buckets:
         indices, weights, numbers = (column[:kept] for column in out)
         further = [self._column(place, ends, numbers) for place in range(sorted_here, len(self.places[0]))]
         values = [*[weights] * self.weighted, *(further if self.job.edge_columns else [numbers] * self.numbered)]
-        self._check(repeats, weights)
         rows = Rows(int(cuts[0]), indptr, indices, dict(zip(self.job.kept, values, strict=True)))
-        return rows, Facts(largest, repeats, *weights_between(weights))
+        if not by_relation:
+            self._check(repeats, weights)
+            return rows, Facts(largest, repeats, *weights_between(weights))
+        merged = merged_by_relation(rows, POLICIES[self.job.options.policy])
+        self._check(merged.repeats, weights := merged.rows.columns.get(WEIGHT, NO_WEIGHTS))
+        largest = int(np.diff(merged.rows.indptr).max(initial=0))
+        return merged.rows, Facts(largest, merged.same_ends, *weights_between(weights))
 
     def _room(self, entries: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Memory for targets, weights and numbers of so many entries."""
@@ -233,6 +241,35 @@ class Buckets:
                 f"{name}: the weights of a repeated edge add up to more than float32 can hold; scale them down, "
                 "or pass --duplicates first"
             )
+
+
+class Merged(NamedTuple):
+    """Rows after repeats of one relation are merged: whether edges of a relation still repeat, and whether any edges
+    have the same ends.
+    """
+
+    rows: Rows
+    repeats: bool
+    same_ends: bool
+
+
+def merged_by_relation(rows: Rows, policy: int) -> Merged:
+    """The rows with the edges to one neighbor in the order of their relations, of which one is left for each relation
+    unless the ``policy`` keeps all.
+    """
+    owner = np.repeat(np.arange(rows.indptr.size - 1), np.diff(rows.indptr))
+    order = np.lexsort((rows.columns[RELATION], rows.indices, owner))
+    owner, indices, relation = owner[order], rows.indices[order], rows.columns[RELATION][order]
+    same_ends = np.append(False, (owner[1:] == owner[:-1]) & (indices[1:] == indices[:-1]))[: order.size]
+    repeats = same_ends & np.append(False, relation[1:] == relation[:-1])[: order.size]
+    first = np.flatnonzero(~repeats) if policy != KEEP else np.arange(order.size)
+    columns = {column: values[order][first] for column, values in rows.columns.items()}
+    if policy == SUM and first.size:
+        weights = rows.columns[WEIGHT][order].astype(np.float64)
+        columns[WEIGHT] = np.add.reduceat(weights, first).astype(WEIGHT.dtype)
+    indptr = np.append(0, np.cumsum(np.bincount(owner[first], minlength=rows.indptr.size - 1)))
+    merged = Rows(rows.first, indptr, np.ascontiguousarray(indices[first]), columns)
+    return Merged(merged, bool(policy == KEEP and repeats.any()), bool(same_ends[first].any()))
 
 
 def cuts_of(vertices: int, entries: int, sample: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from csaw.partition.arrays.spool import Budget
+from csaw.partition.base.arguments import flag
 from csaw.partition.base.plain_data import Record, Values
 from csaw.partition.base.progress import progress_of
 from csaw.partition.base.quoting import parse_size
@@ -24,17 +25,18 @@ from csaw.partition.ingestion.given_graph import graph_in_memory
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.job import IngestJob, budget_of, crew_of
 from csaw.partition.ingestion.objects import Foreign
-from csaw.partition.ingestion.pipeline import ingest, name_of, reader
+from csaw.partition.ingestion.pipeline import Input, InputFiles, ingest, name_of
 from csaw.partition.ingestion.text.pieces import Ends, FileRows, Piece
 from csaw.partition.ingestion.text.readers import Several, files_of
 from csaw.partition.ingestion.text.word_cells import Cells
+from csaw.partition.ingestion.typed_rows import RelationFiles, TypedRows, relations_of
 
 # What `csaw partition` would read: how, and the first edges as a store would have them.
 
 EDGES = 5
 
 
-def preview(path: str | Path | Sequence[str | Path], options: IngestOptions) -> Record:
+def preview(path: Input, options: IngestOptions) -> Record:
     """How files would be read, and their first edges as they would be stored, without writing anything.
 
     Args:
@@ -48,10 +50,10 @@ def preview(path: str | Path | Sequence[str | Path], options: IngestOptions) -> 
     Raises:
         FormatError: a row is no edge; the message has file and line.
     """
-    files = files_of(path)
+    given = InputFiles.of(path, options)
     budget: Budget = budget_of(options, Path(os.curdir))
-    with crew_of(options) as crew, closing(reader(files, options, crew, budget, None)) as rows:
-        job = IngestJob.of(name_of(files), rows, options, budget.folder)
+    with crew_of(options) as crew, closing(given.rows(options, crew, budget)) as rows:
+        job = IngestJob.of(name_of(given.files), rows, given.options, budget.folder)
         edges = list(islice(_edges(rows, job), EDGES))
         if not edges:
             raise FormatError(f"{job.name}: no edges found; expected rows 'source target [weight]'")
@@ -82,8 +84,12 @@ def _record(
     }
 
 
-def _edges(rows: FileRows | Several, job: IngestJob) -> Iterator[list[object]]:
+def _edges(rows: FileRows | Several | TypedRows, job: IngestJob) -> Iterator[list[object]]:
     """The edges of files one after the other, reversed or without loops if the options say so."""
+    if isinstance(rows, TypedRows):
+        for piece in rows:
+            yield from _of_piece(piece, job)
+        return
     files = [rows.opened(file) for file in rows.files] if isinstance(rows, Several) else [rows]
     for file in files:
         with closing(file):
@@ -139,6 +145,7 @@ class PartitionOptions(TypedDict, total=False):
     time_format: str
     time_decimals: int
     target_offset: int | None
+    reverse_relations: bool
     duplicates: str | None
     self_loops: str
     on_error: str
@@ -181,25 +188,41 @@ def make(
 ) -> GraphStore:
     """The graph store ``out``; ``csaw.partition`` describes the arguments."""
     options = _as_ingested(given)
-    if not _are_paths(inputs):
+    if (found := _files_of(inputs, options)) is None:
         return _stored(_in_memory(inputs, options), out, options)
-    chosen, files = _of_files(inputs, options)
+    files = found.paths if isinstance(found, RelationFiles) else found
     total = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
     with progress_of(progress, READING, total, "bytes") as update:
-        return ingest(files, out, chosen, lambda done, total: update(done))
+        return ingest(found, out, IngestOptions(**options), lambda done, total: update(done))
 
 
 def look(inputs: Foreign, given: Values) -> Record:
     """How ``inputs`` would be read, and the first edges; ``csaw.partition.preview`` describes it."""
     options = _as_ingested(given)
-    if not _are_paths(inputs):
+    if (found := _files_of(inputs, options)) is None:
         return preview_in_memory(_in_memory(inputs, options))
-    chosen, files = _of_files(inputs, options)
-    return preview(files, chosen)
+    return preview(found, IngestOptions(**options))
 
 
-def _of_files(inputs: Paths, options: Values) -> tuple[IngestOptions, list[str]]:
-    """The options of an ingest of files, and the files."""
+def _files_of(inputs: Foreign, options: Values) -> list[str] | RelationFiles | None:
+    """The files that are meant, of relations if ``inputs`` maps these to files; None where ``inputs`` is a graph of a
+    program. ``options`` become those of an ingest.
+    """
+    reverses = options.pop("reverse_relations", False)
+    relations = relations_of(inputs)
+    if not relations and reverses is not False:
+        raise OptionError("reverse_relations: expected a dict of relations and files, found another graph")
+    if not relations and not _are_paths(inputs):
+        return None
+    _refuse_unknown(options)
+    if relations:
+        return RelationFiles.of(relations, flag("reverse_relations", reverses))
+    paths = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
+    return files_of([os.fspath(path) for path in paths])
+
+
+def _refuse_unknown(options: Values) -> None:
+    """OptionError for an option that an ingest of files does not have."""
     if unknown := sorted(options.keys() - IngestOptions.__dataclass_fields__.keys()):
         what = (
             f"is for graphs in memory{OF_FILES[unknown[0]]}"
@@ -207,10 +230,6 @@ def _of_files(inputs: Paths, options: Values) -> tuple[IngestOptions, list[str]]
             else f"is not an option; expected {', '.join(PartitionOptions.__annotations__)}"
         )
         raise OptionError(f"{unknown[0]}: it {what}")
-    chosen = IngestOptions(**options)
-    return chosen, files_of(
-        [os.fspath(path) for path in ([inputs] if isinstance(inputs, str | os.PathLike) else inputs)]
-    )
 
 
 def _as_ingested(given: Values) -> Values:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from csaw.partition.arrays.files import GRAPH
 from csaw.partition.arrays.locks import lock_of
 from csaw.partition.arrays.replace import Draft, check, draft_of
 from csaw.partition.arrays.spool import Budget, Spool
+from csaw.partition.arrays.words import Words
 from csaw.partition.base.parallel import Crew
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.stages import (
@@ -42,6 +43,7 @@ from csaw.partition.graph.parts import cut_points, partition_count
 from csaw.partition.graph.reciprocity import reciprocity
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.time_order import time_facts
+from csaw.partition.graph.types import RELATION, Relation, Types, bounds_of
 from csaw.partition.graph.write import StoreWriter
 from csaw.partition.ingestion.buckets import Buckets, cuts_of
 from csaw.partition.ingestion.first_run import compiling_aside
@@ -61,10 +63,11 @@ from csaw.partition.ingestion.job import (
 from csaw.partition.ingestion.passes import Reading
 from csaw.partition.ingestion.text.pieces import Described, FileRows, InputRows, Piece
 from csaw.partition.ingestion.text.readers import Progress, Several, files_of, opened
+from csaw.partition.ingestion.typed_rows import RelationFiles, TypedRows, options_of
 
 
 def ingest(
-    path: str | Path | Sequence[str | Path],
+    path: "Input",
     out: str | Path,
     options: IngestOptions,
     progress: Progress | None = None,
@@ -72,7 +75,8 @@ def ingest(
     """Make the store ``out`` from the edge list or table at ``path``.
 
     Args:
-        path: a file, a list of files, or a folder, whose files make one graph in order of their names.
+        path: a file, a list of files, or a folder, whose files make one graph in order of their names; or the files of
+            each relation of a graph with several types of vertices.
         out: path of the store to make.
         options: how to read the rows and how to lay out the store.
         progress: called with the number of bytes read and the total.
@@ -85,12 +89,41 @@ def ingest(
         StoreError: ``out`` exists or cannot be written.
         BudgetError: the memory in ``options`` is too little.
     """
-    files = files_of(path)
+    given = InputFiles.of(path, options)
     check_out(out, options)
     crew, budget = crew_of(options), budget_of(options, Path(out).parent)
-    with compiling_aside(crew.threads), closing(reader(files, options, crew, budget, progress)) as rows, crew:
+    with compiling_aside(crew.threads), closing(given.rows(options, crew, budget, progress)) as rows, crew:
         passes = partial(ByThreads, rows, crew, budget)
-        return Ingest(name_of(files), rows, options, crew, budget, passes, files).make(out)
+        name, relations = name_of(given.files), given.relations
+        return Ingest(name, rows, given.options, crew, budget, passes, given.files, relations=relations).make(out)
+
+
+Input = str | Path | Sequence[str | Path] | RelationFiles
+"""What an ingest reads: files, a folder of files, or the files of each relation."""
+
+
+class InputFiles(NamedTuple):
+    """The ``files`` of an input, the ``options`` of its ingest, and the relations of a graph that has several types."""
+
+    given: Input
+    files: list[str]
+    options: IngestOptions
+    relations: tuple[Relation, ...] = ()
+
+    @classmethod
+    def of(cls, given: Input, options: IngestOptions) -> Self:
+        """OptionError, StoreError: there is no such file, or an option that such a graph cannot have."""
+        if isinstance(given, RelationFiles):
+            return cls(given, given.paths, options_of(options, given.relations), given.relations)
+        return cls(given, files_of(given), options)
+
+    def rows(
+        self, options: IngestOptions, crew: Crew, budget: Budget, progress: Progress | None = None
+    ) -> FileRows | Several | TypedRows:
+        """The rows of all files, read as the ``options`` of the user say."""
+        if isinstance(self.given, RelationFiles):
+            return TypedRows(self.given, options, crew, budget, progress)
+        return reader(self.files, options, crew, budget, progress)
 
 
 Row = tuple[np.ndarray, np.ndarray, np.ndarray | None, *tuple[np.ndarray, ...]]
@@ -195,8 +228,9 @@ class Ingest:
         begin: Callable[[IngestJob, Draft], Passes],
         files: Sequence[str] = (),
         stages: tuple[str, ...] = (READING, NUMBERING, SORTING, WRITING),
+        relations: tuple[Relation, ...] = (),
     ) -> None:
-        self.stages = stages
+        self.stages, self.relations = stages, relations
         self.rows, self.options, self.crew, self.budget, self.files = rows, options, crew, budget, files
         self.begin = begin
         self.job = IngestJob.of(name, rows, options, budget.folder)
@@ -252,9 +286,18 @@ class Ingest:
                 return writer.finish(
                     directed=not self.job.undirected,
                     vertex_ids=numbering.vertex_ids,
+                    types=self._types(numbering.vertex_ids, writer),
                     report=lambda draft: report | _of_all(draft),
                     clusters=clusters,
                 )
+
+    def _types(self, ids: np.ndarray | Words | None, writer: StoreWriter) -> Types | None:
+        """The types of the vertices and the relations of the edges that were written; None for a graph without."""
+        if not self.relations:
+            return None
+        assert isinstance(ids, Words)
+        edges = writer.edges_of_relations[: len(self.relations)].tolist()
+        return Types(*bounds_of(ids, self.relations), self.relations, tuple(edges))
 
     def _writer(self, out: Draft, vertices: int, rows: int) -> StoreWriter:
         return StoreWriter(
@@ -399,9 +442,9 @@ def _of_weights(job: IngestJob, writer: StoreWriter) -> list[str]:
 
 def _of_columns(job: IngestJob, merged: int) -> list[str]:
     """Return a warning about numbers that are left out with repeated edges, as a list of one line or none."""
-    if not job.edge_columns or not merged:
+    if not set(job.edge_columns) - {RELATION} or not merged:
         return []
-    names = ", ".join(column.name for column in job.edge_columns)
+    names = ", ".join(column.name for column in job.edge_columns if column != RELATION)
     one = merged == 1
     said = f"{merged:,} repeated edge{'s are' if not one else ' is'}"
     adds = job.options.policy == "sum"  # their weights count, and the first one's numbers are those of all

@@ -1,0 +1,185 @@
+"""Types of vertices and relations between them: what a graph of several kinds of things says of its vertices and edges.
+
+The vertices of a type are a range of dense ids, and its ids begin with its name: ``author:17``. An edge has the number
+of its relation in the edge column ``relation``, which hooks read as ``e.relation``.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Self, TypedDict
+
+import numpy as np
+
+from csaw.partition.arrays.words import Words
+from csaw.partition.base.quoting import meant, quoted
+from csaw.partition.errors import OptionError
+from csaw.partition.graph.edge_columns import EdgeColumn
+
+RELATION = EdgeColumn("relation", np.dtype(np.uint8), "number of the relation")
+MOST_RELATIONS = 256
+OF_TYPE = ":"  # between the name of a type and an id
+REVERSED = "rev_"  # before the name of a relation: the one with the same edges, each from its target to its source
+TYPE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+
+
+class DescribedRelation(TypedDict):
+    """A relation as the attributes of a store describe it."""
+
+    source: str
+    name: str
+    target: str
+    edges: int
+
+
+class DescribedTypes(TypedDict):
+    """The types of a graph as its attributes describe them: names, in the order of dense ids, with their numbers of
+    vertices; and relations, in the order of their numbers.
+    """
+
+    vertices: dict[str, int]
+    relations: list[DescribedRelation]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Edges of one kind, from vertices of the type ``source`` to those of the type ``target``."""
+
+    source: str
+    name: str
+    target: str
+
+    @classmethod
+    def parsed(cls, text: str) -> Self:
+        """Read ``SOURCE-NAME-TARGET``, of which only NAME may have hyphens. OptionError for anything else."""
+        source, _, rest = text.partition("-")
+        name, _, target = rest.rpartition("-")
+        return cls.of(source, name, target)
+
+    @classmethod
+    def of(cls, source: str, name: str, target: str) -> Self:
+        """The relation of these names. OptionError for a name that is none."""
+        for kind, one, pattern in (("type", source, TYPE), ("relation", name, NAME), ("type", target, TYPE)):
+            if not isinstance(one, str) or not pattern.fullmatch(one):
+                hyphens = " and hyphens" if pattern is NAME else ""
+                raise OptionError(
+                    f"{quoted('-'.join(map(str, (source, name, target))))}: expected SOURCE-NAME-TARGET, such as "
+                    f"author-writes-paper; the name of a {kind} is a letter and up to 63 letters, digits, "
+                    f"underscores{hyphens}, found {quoted(one)}"
+                )
+        return cls(source, name, target)
+
+    @property
+    def reverse(self) -> Self:
+        """The relation of the same edges in the other direction."""
+        return type(self)(self.target, REVERSED + self.name, self.source)
+
+    def __str__(self) -> str:
+        return f"{self.source}-{self.name}-{self.target}"
+
+
+def distinct(relations: Iterable[Relation]) -> tuple[Relation, ...]:
+    """The relations. OptionError if they are too many, or one is there twice."""
+    found = tuple(relations)
+    if len(found) > MOST_RELATIONS:
+        raise OptionError(f"expected at most {MOST_RELATIONS} relations, found {len(found)}")
+    for number, one in enumerate(found):
+        if one in found[:number]:
+            raise OptionError(f"{one} is given twice; give the files of a relation as one folder, or join them")
+    return found
+
+
+@dataclass(frozen=True)
+class Types:
+    """The types of the vertices of a graph, and the relations of its edges.
+
+    Attributes:
+        names: of the types, in the order of dense ids.
+        bounds: the first dense id of each type, and V at the end.
+        relations: by the numbers that edges have in the column ``relation``.
+        edges: the number of edges of each relation.
+    """
+
+    names: tuple[str, ...]
+    bounds: tuple[int, ...]
+    relations: tuple[Relation, ...]
+    edges: tuple[int, ...]
+
+    @classmethod
+    def described(cls, said: DescribedTypes) -> Self:
+        """The types that the attributes of a store describe. OptionError where they cannot be any."""
+        relations = distinct(Relation.of(one["source"], one["name"], one["target"]) for one in said["relations"])
+        if missing := sorted({one for r in relations for one in (r.source, r.target)} ^ said["vertices"].keys()):
+            raise OptionError(f"the type {missing[0]} is in the list of types or in that of relations alone")
+        bounds = np.cumsum([0, *said["vertices"].values()]).tolist()
+        return cls(tuple(said["vertices"]), tuple(bounds), relations, tuple(one["edges"] for one in said["relations"]))
+
+    @property
+    def attributes(self) -> DescribedTypes:
+        """What the attributes of a store say of them."""
+        sizes = (last - first for first, last in pairwise(self.bounds))
+        return {
+            "vertices": dict(zip(self.names, sizes, strict=True)),
+            "relations": [
+                {"source": one.source, "name": one.name, "target": one.target, "edges": edges}
+                for one, edges in zip(self.relations, self.edges, strict=True)
+            ],
+        }
+
+    @property
+    def text(self) -> str:
+        """What the fingerprint of a graph has of its types: names and relations, in their order."""
+        return " ".join(["types", *self.names, "relations", *map(str, self.relations)])
+
+    def span(self, name: str) -> tuple[int, int]:
+        """The first dense id of a type, and the one after its last. OptionError where there is no such type."""
+        if name not in self.names:
+            raise OptionError(
+                f"there is no type {quoted(name)}{meant(name, self.names) or '.'} There are {', '.join(self.names)}"
+            )
+        number = self.names.index(name)
+        return self.bounds[number], self.bounds[number + 1]
+
+    def of(self, vertices: np.ndarray) -> np.ndarray:
+        """The number of the type of each dense id, in an array of the same shape."""
+        return np.searchsorted(self.bounds, vertices, side="right") - 1
+
+    def ends(self) -> np.ndarray:
+        """The numbers of the types of source and target by relation, int64 [relations, 2]."""
+        place = {name: number for number, name in enumerate(self.names)}
+        return np.array([(place[one.source], place[one.target]) for one in self.relations], np.int64).reshape(-1, 2)
+
+
+def bounds_of(words: Words, relations: Sequence[Relation]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The types that these relations join, and the bounds of their vertices among all ``words``, ascending.
+
+    Words of one type stand together, as they begin with its name.
+    """
+    sorted_names = sorted({one for r in relations for one in (r.source, r.target)}, key=prefix_of)
+    bounds = [_first_from(words, prefix_of(name)) for name in sorted_names]
+    return tuple(sorted_names), (*bounds, len(words))
+
+
+def prefix_of(name: str) -> bytes:
+    """What the ids of a type begin with."""
+    return f"{name}{OF_TYPE}".encode()
+
+
+def _first_from(words: Words, wanted: bytes) -> int:
+    """The place of the first word that does not come before ``wanted``."""
+    low, high = 0, len(words)
+    while low < high:
+        middle = (low + high) >> 1
+        begin, end = words.offsets[middle], words.offsets[middle + 1]
+        if words.text[begin:end].tobytes() < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def text_of(types: Types | None) -> str:
+    """What a fingerprint has of the types of a graph: nothing where it has only one."""
+    return "" if types is None else types.text

@@ -1,0 +1,259 @@
+"""The rows of several relations as one graph: ids get the names of their types, edges the number of their relation.
+
+    author-writes-paper=writes.csv      author:17 -> paper:3, relation 0
+    paper-cites-paper=cites.csv         paper:3 -> paper:8, relation 1
+
+Each relation is read like a graph of its own, by the readers of its files.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from csaw.partition.arrays.spool import Budget
+from csaw.partition.base.compile import njit
+from csaw.partition.base.parallel import Crew
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import OptionError
+from csaw.partition.graph.edge_columns import WEIGHT
+from csaw.partition.graph.types import RELATION, Relation, distinct, prefix_of
+from csaw.partition.ingestion.ingest_options import IngestOptions
+from csaw.partition.ingestion.text.pieces import NOTHING_READ, Ends, FileRows, Piece
+from csaw.partition.ingestion.text.readers import Progress, Several, files_of, opened
+from csaw.partition.ingestion.text.shape import Shape
+from csaw.partition.ingestion.text.word_cells import Cells
+
+GIVEN = "="  # between a relation and its file, on the command line
+ALONE = {  # options for which a graph of types has no use, with the reason
+    "reverse": "each relation has a direction; --reverse-relations adds the other one",
+    "partitioner": "vertices of one type stand together",
+    "clusters": "clusters are made of vertices of one type",
+    "target_offset": "ids of different types are different anyway",
+}
+Files = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+@dataclass(frozen=True)
+class RelationFiles:
+    """The files of each relation; ``reversed``: whether each has one more, with its edges in the other direction."""
+
+    files: tuple[tuple[Relation, tuple[str, ...]], ...]
+    reversed: bool = False
+
+    @classmethod
+    def of(cls, given: Mapping[Relation, Files], reversed: bool = False) -> "RelationFiles":
+        """The relations of these files, or folders. OptionError for relations that are given twice."""
+        found = cls(tuple((one, tuple(files_of(files))) for one, files in given.items()), reversed)
+        distinct(found.relations)
+        return found
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """The relations in the order of their numbers: those of the files, then the reverse of each."""
+        forward = tuple(one for one, _ in self.files)
+        return (*forward, *(one.reverse for one in forward)) if self.reversed else forward
+
+    @property
+    def paths(self) -> list[str]:
+        """All files, in order."""
+        return [path for _, paths in self.files for path in paths]
+
+
+def relations_given(inputs: Sequence[str]) -> dict[Relation, Files] | None:
+    """The relations of the arguments ``SOURCE-NAME-TARGET=FILE``; None if none of these is one.
+
+    OptionError if only some are, or if one relation has several arguments.
+    """
+    parts = [text.partition(GIVEN) for text in inputs]
+    typed = [bool(path) and not os.path.exists(text) for (_, _, path), text in zip(parts, inputs, strict=True)]
+    if not any(typed):
+        return None
+    if not all(typed):
+        raise OptionError(
+            f"INPUT: {quoted(inputs[typed.index(False)])} has no relation; expected SOURCE-NAME-TARGET=FILE for every "
+            f"file, such as {quoted(inputs[typed.index(True)])}, or for none"
+        )
+    given: dict[Relation, Files] = {}
+    for name, _, path in parts:
+        distinct([*given, relation := Relation.parsed(name)])
+        given[relation] = path
+    return given
+
+
+def relations_of(inputs: object) -> dict[Relation, Files] | None:
+    """The relations of a dict such as ``{("author", "writes", "paper"): "writes.csv"}``; None for anything else.
+
+    A key may also be a text, ``"author-writes-paper"``.
+    """
+    if not isinstance(inputs, Mapping) or not inputs:
+        return None
+    if not all(_is_relation(key) and _are_files(files) for key, files in inputs.items()):
+        return None
+    keys = [Relation.parsed(key) if isinstance(key, str) else Relation.of(*key) for key in inputs]
+    return dict(zip(distinct(keys), inputs.values(), strict=True))
+
+
+def _is_relation(key: object) -> bool:
+    is_triple = isinstance(key, tuple) and len(key) == 3 and all(isinstance(one, str) for one in key)
+    return is_triple or (isinstance(key, str) and key.count("-") >= 2)
+
+
+def _are_files(files: object) -> bool:
+    several = files if isinstance(files, list | tuple) else [files]
+    return bool(several) and all(isinstance(one, str | os.PathLike) for one in several)
+
+
+def options_of(options: IngestOptions, relations: Sequence[Relation]) -> IngestOptions:
+    """The options of an ingest of these relations: ids are strings, and edges have the column ``relation``.
+
+    OptionError for an option that such a graph cannot have.
+    """
+    plain = IngestOptions()
+    for name, reason in ALONE.items():
+        if getattr(options, name) != getattr(plain, name):
+            flag = f"--{name.replace('_', '-')}"
+            raise OptionError(f"{flag}: a graph of several types cannot have it, because {reason}; leave it out")
+    if options.directed is False:
+        raise OptionError("--undirected: each relation has a direction; --reverse-relations adds the other one")
+    return replace(options, directed=True, ids="string", edge_columns=(*options.edge_columns, RELATION.text))
+
+
+class TypedRows:
+    """The rows of all relations, one after the other, whose ids begin with their types.
+
+    A relation without weights has the weight 1 if another one has weights. FormatError names a file that is malformed.
+    """
+
+    def __init__(
+        self, given: RelationFiles, options: IngestOptions, crew: Crew, budget: Budget, progress: Progress | None
+    ) -> None:
+        """``options``: those of the user, by which files are read."""
+        self.given, self.crew = given, crew
+        self.place = len(options.edge_columns)  # of the column ``relation`` among those that are no weights
+        self.sizes = [sum(map(_size, paths)) for _, paths in given.files]
+        self.done = [0] * len(self.sizes)
+        reading = replace(options, directed=True)
+        self.rows: list[FileRows | Several] = []
+        self.stack = ExitStack()
+        try:
+            for number, (_, paths) in enumerate(given.files):
+                told = partial(self._tell, number, progress) if progress else None
+                self.rows.append(_opened(list(paths), reading, crew, budget, told))
+                self.stack.callback(self.rows[-1].close)
+        except BaseException:
+            self.close()
+            raise
+        self.weighted = any(rows.weighted for rows in self.rows)
+        self.shape = Shape(strings=True)
+        self.warnings: list[str] = []
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Numbers of lines by what they are."""
+        return {name: sum(rows.counts[name] for rows in self.rows) for name in NOTHING_READ}
+
+    @property
+    def read_as(self) -> list[str]:
+        """How each relation is read."""
+        said = (rows.read_as if isinstance(rows.read_as, str) else "; ".join(rows.read_as) for rows in self.rows)
+        return [f"{one}: {how}" for (one, _), how in zip(self.given.files, said, strict=True)]
+
+    def __iter__(self) -> Iterator[Piece]:
+        many = len(self.rows)
+        for number, ((relation, _), rows) in enumerate(zip(self.given.files, self.rows, strict=True)):
+            source, target = prefix_of(relation.source), prefix_of(relation.target)
+            for piece in rows:
+                src, dst = _typed(piece.src, source), _typed(piece.dst, target)
+                yield Piece(src, dst, self._columns(piece, src, number, rows.weighted))
+                if self.given.reversed:
+                    yield Piece(dst, src, self._columns(piece, src, many + number, rows.weighted))
+            several = len(self.given.files) > 1
+            self.warnings += [f"{relation}: {warning}" if several else warning for warning in rows.warnings]
+
+    def _columns(self, piece: Piece, src: Cells, number: int, weighted: bool) -> tuple[np.ndarray, ...]:
+        """The columns of a piece, with the relation behind those that the user has named."""
+        size, columns = src.sizes.size, list(piece.columns)
+        weights = [columns.pop(0)] if weighted else [np.ones(size, WEIGHT.dtype)] * self.weighted
+        columns.insert(self.place, np.full(size, number, RELATION.dtype))
+        return (*weights, *columns)
+
+    def _tell(self, number: int, progress: Progress, done: int, _: int) -> None:
+        self.done[number] = done
+        progress(sum(self.done), sum(self.sizes))
+
+    def close(self) -> None:
+        """Let go of all files."""
+        self.stack.close()
+
+
+def _opened(
+    paths: list[str], options: IngestOptions, crew: Crew, budget: Budget, progress: Callable[[int, int], None] | None
+) -> FileRows | Several:
+    """The rows of the files of one relation."""
+    if len(paths) == 1:
+        return opened(paths[0], options, crew, progress)
+    return Several(paths, options, crew, budget, progress)
+
+
+def _size(path: str) -> int:
+    return os.stat(path).st_size if os.path.isfile(path) else 0
+
+
+def _typed(ends: Ends, prefix: bytes) -> Cells:
+    """The words or numbers of some ends, each behind the name of its type."""
+    before = np.frombuffer(prefix, np.uint8)
+    if isinstance(ends, np.ndarray):
+        sizes, text = np.empty(ends.size, np.int64), np.empty(ends.size * (before.size + MOST_DIGITS), np.uint8)
+        used = put_numbers_behind(before, np.abs(ends).astype(np.uint64), ends < 0, sizes, text)
+        return Cells(text[:used], np.cumsum(sizes) - sizes, sizes)
+    cells = ends if isinstance(ends, Cells) else Cells.of(list(ends))
+    sizes = cells.sizes + before.size
+    text = np.empty(int(sizes.sum()), np.uint8)
+    put_behind(before, cells.text, cells.starts, cells.sizes, text)
+    return Cells(text, np.cumsum(sizes) - sizes, sizes)
+
+
+@njit(nogil=True)
+def put_behind(prefix, text, starts, sizes, out):
+    """Each word of a text behind the same prefix, one after the other."""
+    at = 0
+    for word in range(starts.size):
+        for k in range(prefix.size):
+            out[at + k] = prefix[k]
+        at += prefix.size
+        for k in range(sizes[word]):
+            out[at + k] = text[starts[word] + k]
+        at += sizes[word]
+
+
+MOST_DIGITS = 20  # of a number of 64 bits, with its sign
+
+
+@njit(nogil=True)
+def put_numbers_behind(prefix, numbers, negative, sizes, out):
+    """Each number as decimal digits behind the same prefix, one after the other. Returns the bytes of all, and in
+    ``sizes`` those of each.
+    """
+    at, ten = 0, np.uint64(10)
+    for i in range(numbers.size):
+        begin = at
+        for k in range(prefix.size):
+            out[at + k] = prefix[k]
+        at += prefix.size
+        if negative[i]:
+            out[at] = 45
+            at += 1
+        digits, rest = 1, numbers[i] // ten
+        while rest > np.uint64(0):
+            digits, rest = digits + 1, rest // ten
+        rest = numbers[i]
+        for k in range(digits):
+            out[at + digits - 1 - k] = np.uint8(48) + np.uint8(rest % ten)
+            rest = rest // ten
+        at += digits
+        sizes[i] = at - begin
+    return at
