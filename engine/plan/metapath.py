@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, Self
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.api.bases import ChosenBias
 from csaw.engine.sources.given_sources import OF_TYPE
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError
+from csaw.partition.graph.types import RELATION
 
 if TYPE_CHECKING:
     from csaw.engine.plan.contracts import Store
     from csaw.engine.plan.options import RunOptions
+    from csaw.engine.sources.sources import Sources
     from csaw.partition.graph.types import Types
 
 
@@ -53,15 +56,27 @@ class Metapath:
         first = types.relations[found[0]].source
         return cls(tuple(found), first, first == types.relations[found[-1]].target)
 
-    def bias(self, of_edge: str) -> str:
-        """The expression of a bias that is ``of_edge`` for the relation of a step, and 0 for all others."""
-        if self.cyclic and len(set(self.relations)) == 1:
-            follows = f"e.relation == {self.relations[0]}"
-        else:
-            depth = f"e.depth % {len(self.relations)}" if self.cyclic else "e.depth"
-            steps = (f"{depth} == {step} and e.relation == {number}" for step, number in enumerate(self.relations))
-            follows = " or ".join(steps)
+    def bias(self, of_edge: str, types: "Types") -> str:
+        """The expression of a bias that is ``of_edge`` for edges of the relation of a step, and 0 for all others."""
+        depth = f"e.depth % {len(self.relations)}" if self.cyclic else "e.depth"
+        steps = [(step, _condition(number, types)) for step, number in enumerate(self.relations)]
+        always = self.cyclic and len(set(self.relations)) == 1
+        follows = steps[0][1] if always else " or ".join(f"{depth} == {step} and {one}" for step, one in steps)
         return f"({of_edge}) * (1.0 if {follows} else 0.0)"
+
+
+def _is_alone(number: int, types: "Types") -> bool:
+    """Whether no other relation joins the same types."""
+    ends = types.ends()
+    return bool((ends == ends[number]).all(axis=1).sum() == 1)
+
+
+def _condition(number: int, types: "Types") -> str:
+    """Whether an edge is of relation ``number``, as an expression: by the dense ids of its ends if these tell."""
+    if not _is_alone(number, types):
+        return f"e.{RELATION.name} == {number}"
+    ends = zip(("e.src", "e.dst"), types.ends()[number].tolist(), strict=True)
+    return " and ".join(f"{end} >= {types.bounds[of]} and {end} < {types.bounds[of + 1]}" for end, of in ends)
 
 
 def _only(source: str, name: str, target: str, types: "Types") -> int:
@@ -82,6 +97,16 @@ def _only(source: str, name: str, target: str, types: "Types") -> int:
     )
 
 
+def _own_bias(algorithm: Algorithm) -> str | None:
+    """The bias of an algorithm as an expression: constant, by weight or by degree; None for any other."""
+    bias = hooks.edge_bias(algorithm, weighted=True)
+    if bias.constant is not None:
+        return str(bias.constant)
+    if isinstance(algorithm, ChosenBias):
+        return {"degree": "e.dst_degree", "weight": "e.weight"}[algorithm.bias]
+    return "e.weight" if type(algorithm).edge_bias is Algorithm.edge_bias else None
+
+
 def along(metapath: str, options: "RunOptions", store: "Store", algorithm: Algorithm) -> "RunOptions":
     """The options of a run along a metapath: a bias for it, and the vertices of its first type as sources.
 
@@ -93,13 +118,27 @@ def along(metapath: str, options: "RunOptions", store: "Store", algorithm: Algor
             f"--metapath: {store.path} has one type of vertices; make a graph of several with csaw partition "
             "SOURCE-NAME-TARGET=FILE ..."
         )
-    by_weight = type(algorithm).edge_bias is Algorithm.edge_bias
-    bias = options.edge_bias or ("e.weight" if by_weight else hooks.edge_bias(algorithm, weighted=True).constant)
+    bias = options.edge_bias or _own_bias(algorithm)
     if bias is None:
         raise OptionError(
             f"--metapath: {algorithm.name()} has a bias of its own, which does not know relations; use another "
             'algorithm, or pass a bias for it as --edge-bias, such as "e.weight"'
         )
-    found = Metapath.parsed(metapath, store.stored.types)
+    types = store.stored.types
+    found = Metapath.parsed(metapath, types)
     sources = f"{OF_TYPE}{found.first}" if options.sources is None else options.sources
-    return replace(options, edge_bias=found.bias(str(bias)), sources=sources)
+    return replace(options, edge_bias=found.bias(bias, types), sources=sources)
+
+
+def require_first(sources: "Sources", metapath: str, store: "Store") -> None:
+    """OptionError for sources that are not of the first type of a metapath."""
+    types = store.stored.types
+    assert types is not None
+    name = Metapath.parsed(metapath, types).first
+    first, last = types.span(name)
+    listed = sources.listed
+    if listed is None or ((listed < first) | (listed >= last)).any():
+        raise OptionError(
+            f"--sources: expected vertices of the type {name}, at which the metapath begins, found others; leave out "
+            "--sources to start at all of them"
+        )

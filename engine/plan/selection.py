@@ -85,7 +85,7 @@ def _is_bounded(algorithm: Walk) -> bool:
     if algorithm.bias_range is not None:
         return True
     derived = derived_bounds(algorithm)
-    return derived is not None and derived.are_near
+    return derived is not None and (derived.are_near or (algorithm.proposes and derived.high == 1.0))
 
 
 def drawn_by(algorithm: Algorithm, weighted: bool, select: Method) -> str | None:

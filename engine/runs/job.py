@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from csaw.engine.api import registry
-from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.api.algorithm import Algorithm, Walk
 from csaw.engine.api.registry import Algo
 from csaw.engine.api.rules import SelectionRule
 from csaw.engine.api.written_classes import CLASS, recorded_name
 from csaw.engine.devices.choice import choose
 from csaw.engine.devices.devices import Devices
-from csaw.engine.plan.metapath import along
+from csaw.engine.plan.metapath import along, require_first
 from csaw.engine.plan.options import Policy, RunOptions, described
 from csaw.engine.plan.options import options as run_options
 from csaw.engine.plan.plan import Plan
@@ -131,9 +131,13 @@ def prepare(
         plain = registry.build(algo, parameters, None, columns, run_options(), units)
         options = along(options.metapath, options, store, plain)
     algorithm = registry.build(algo, parameters, options.edge_bias, columns, run_options(), units)
+    if isinstance(algorithm, Walk):
+        algorithm.proposes = options.metapath is not None
     name = recorded_name(algo)
     joined = options.target is not None and not algorithm.sized_by
     sources = Sources(store, algorithm, options.sources, options.instances, options.seed, joined)
+    if options.metapath is not None:
+        require_first(sources, options.metapath, store)
     if joined:
         refuse_unfit(algorithm, sources.instances)
     store, algorithm, weighs = factored(store, algorithm, weighted, options.select)
