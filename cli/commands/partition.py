@@ -288,7 +288,7 @@ def partition(
     share = store.report["reciprocity"]
     for warning in store.report["warnings"]:
         console.say(f"csaw: {warning if len(files) > 1 else f'{files[0]}: {warning}'}", err=True)
-    if share is not None and share > 0.99:
+    if share is not None and share > 0.99 and store.types is None:
         console.say(f"csaw: {files[0]} looks symmetric; if its edges have no direction, pass --undirected", err=True)
     more = {"directed": store.directed, "partitions": len(store.partitions), "fingerprint": store.fingerprint}
     report = {"out": out} | store.report | more | {"reciprocity": None if share is None else round(share, 4)}

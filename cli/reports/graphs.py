@@ -63,8 +63,21 @@ def graph_sections(graph: Facts, report: Facts) -> list[Section]:
         times = times | {"per_time": f"{graph['edges'] / times['distinct']:,.1f}"}
     return [
         ("Graph", lines_of({**graph, **_sizes(graph)}, GRAPH)),
+        *_typed(graph),
         *([] if times is None else [("Times of its edges", lines_of(times, TIMES))]),
         ("Input that it was made of", lines_of(report, INPUT, zeros=False) + differing + warnings),
+    ]
+
+
+def _typed(graph: Facts) -> list[Section]:
+    """The types of vertices and the relations of a graph that has several, with their numbers."""
+    types = graph.get("types")
+    if types is None:
+        return []
+    relations = [(f"{one['source']}-{one['name']}-{one['target']}", one["edges"]) for one in types["relations"]]
+    return [
+        ("Vertices of each type", [(name, f"{count:,}") for name, count in types["vertices"].items()]),
+        ("Edges of each relation", [(name, f"{count:,}") for name, count in relations]),
     ]
 
 

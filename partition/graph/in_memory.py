@@ -18,6 +18,7 @@ from csaw.partition.graph.attributes import (
     IDENTITY,
     ORDERED,
     STRING,
+    TYPED,
     WEIGHT_RANGE,
     Attributes,
     weight_range,
@@ -31,6 +32,7 @@ from csaw.partition.graph.partition_writer import weights_between
 from csaw.partition.graph.parts import cut_points, offsets_within, partition_count
 from csaw.partition.graph.store import INDICES, GraphStore
 from csaw.partition.graph.time_order import time_order
+from csaw.partition.graph.types import Types, text_of
 
 # CSR arrays that a program gives, checked, with sorted rows.
 
@@ -165,6 +167,7 @@ class InMemory(GraphStore):
         directed: whether edges have one direction.
         vertex_ids: original ids by dense id, rising, int64, uint64 or Words (default: None, 0 .. V - 1).
         edge_columns: further numbers of the edges [E], by name or ``NAME:DTYPE:UNITS``, which hooks read as ``e.NAME``.
+        types: of its vertices and edges, which then have the edge column ``relation`` (default: None, one of each).
         read_as: a line that says how an object was read (default: None, there was none).
 
     Raises:
@@ -186,6 +189,7 @@ class InMemory(GraphStore):
         directed: bool = True,
         vertex_ids: np.ndarray | Words | None = None,
         edge_columns: Mapping[str, ArrayLike] | None = None,
+        types: Types | None = None,
         read_as: str | None = None,
     ) -> None:
         self.id_arrays = _arrays_of(vertex_ids)
@@ -197,13 +201,15 @@ class InMemory(GraphStore):
         self.arrays = {INDICES: self.indices} | further
         if rows.weights is not None:
             self.arrays[WEIGHT.array] = rows.weights
-        fingerprint = fingerprint_of_arrays(self.indptr, self.arrays, self.id_arrays, rows.columns)
+        fingerprint = fingerprint_of_arrays(self.indptr, self.arrays, self.id_arrays, rows.columns, text_of(types))
         said = with_range(self._attributes(directed, fingerprint))
         if rows.columns:
             said[EDGE_COLUMNS] = [column.attributes for column in rows.columns]
         if (time := time_of(rows.columns)) is not None:
             self.arrays[TIME_ORDER.array] = time_order(self.indptr, rows.columns[time])
             said[ORDERED] = True
+        if types is not None:
+            said[TYPED] = types.attributes
         if read_as is not None:
             said["report"] = {"read_as": [read_as]}
         super().__init__(Path(name), said)

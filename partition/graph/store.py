@@ -38,7 +38,7 @@ from csaw.partition.graph.clusters import Clusters, stored_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT, EdgeColumn, time_of
 from csaw.partition.graph.original_ids import StoredIds
 from csaw.partition.graph.parts import Graph, Partition
-from csaw.partition.graph.types import Types
+from csaw.partition.graph.types import RELATION, Types
 
 if TYPE_CHECKING:
     from zarr import Group
@@ -62,6 +62,7 @@ class ShownGraph:
     id_kind: str
     fingerprint: str
     partitions: list[Partition]
+    types: Types | None
 
     @property
     def further_columns(self) -> tuple[EdgeColumn, ...]:
@@ -70,8 +71,13 @@ class ShownGraph:
 
     def __repr__(self) -> str:
         kinds = ("undirected", "directed")[self.directed], ("unweighted", "weighted")[self.weighted]
-        columns = " and ".join(column.name for column in self.further_columns)
-        more = "repeated edges" if self.multigraph else "", f"edges with {columns}" if columns else ""
+        columns = " and ".join(column.name for column in self.further_columns if column != RELATION)
+        typed = (
+            []
+            if self.types is None
+            else [counted(len(self.types.names), "type"), counted(len(self.types.relations), "relation")]
+        )
+        more = *typed, "repeated edges" if self.multigraph else "", f"edges with {columns}" if columns else ""
         return line(
             "csaw graph",
             near(self.path),
@@ -84,7 +90,12 @@ class ShownGraph:
             ("stored edges", f"{self.edges:,}"),
             ("directed", ("no", "yes")[self.directed]),
             ("weighted", ("no", "yes")[self.weighted]),
-            *[("edge column", column.text) for column in self.further_columns],
+            *[("edge column", column.text) for column in self.further_columns if column != RELATION],
+            *(
+                []
+                if self.types is None
+                else [("types", ", ".join(self.types.names)), ("relations", ", ".join(map(str, self.types.relations)))]
+            ),
             ("repeated edges", ("no", "yes")[self.multigraph]),
             ("largest degree", f"{self.max_degree:,}"),
             ("vertex ids", IDS[self.id_kind]),
@@ -435,7 +446,7 @@ NAMES = (
 def describe(store: "GraphStore") -> Record:
     """Describe a graph store, without its partitions and the report of its making."""
     named = {name: getattr(store, name) for name in NAMES}
-    columns = [column.text for column in store.further_columns]
+    columns = [column.text for column in store.further_columns if column != RELATION]
     return {
         "path": str(store.path),
         **named,

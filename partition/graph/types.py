@@ -85,6 +85,9 @@ def distinct(relations: Iterable[Relation]) -> tuple[Relation, ...]:
     found = tuple(relations)
     if len(found) > MOST_RELATIONS:
         raise OptionError(f"expected at most {MOST_RELATIONS} relations, found {len(found)}")
+    types = {end for one in found for end in (one.source, one.target)}
+    if both := sorted(types & {one.name for one in found}):
+        raise OptionError(f"{both[0]} is the name of a type and of a relation; rename one of them")
     for number, one in enumerate(found):
         if one in found[:number]:
             raise OptionError(f"{one} is given twice; give the files of a relation as one folder, or join them")

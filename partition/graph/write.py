@@ -317,6 +317,7 @@ def write_graph(
     report: Record | None = None,
     clusters: np.ndarray | None = None,
     edge_columns: Mapping[str, ArrayLike] | None = None,
+    types: Types | None = None,
     overwrite: bool = False,
 ) -> GraphStore:
     """Write a graph store from CSR arrays in memory and open it.
@@ -336,6 +337,8 @@ def write_graph(
         clusters: the cluster of each vertex, integers [V] of at least 0, for ``cluster-gcn``.
         edge_columns: further numbers of each edge [E], by name or by ``NAME:DTYPE:UNITS``, which hooks read as
             ``e.NAME``.
+        types: the types of the vertices and the relations of the edges, of a graph that has several; its ids then begin
+            with the type, and its edges have the column ``relation:uint8:number of the relation``.
         overwrite: replace the store at ``path``.
 
     Returns:
@@ -369,5 +372,6 @@ def write_graph(
             directed=directed,
             vertex_ids=vertex_ids,
             report=report or {},
+            types=types,
             clusters=None if sorted_into is None else lambda draft: sorted_into,
         )

@@ -13,6 +13,7 @@ from csaw.partition.errors import BudgetError, FormatError, OptionError
 from csaw.partition.graph.edge_columns import TIME, given_columns
 from csaw.partition.graph.given_arrays import column_of, weights_of
 from csaw.partition.graph.in_memory import InMemory, has_repeats, merged, rows_of_edges
+from csaw.partition.ingestion.hetero_data import hetero_in_memory, is_hetero
 from csaw.partition.ingestion.ingest_options import POLICIES, IngestOptions
 from csaw.partition.ingestion.object_columns import edge_columns_of, given_times, refuse_other_indexes
 from csaw.partition.ingestion.objects import AUTO, Edges, Foreign, Wish, edges_of
@@ -49,6 +50,20 @@ def graph_in_memory(
 
     OptionError and FormatError for what is no graph; StoreError for weights that are negative or not finite.
     """
+    if is_hetero(data):
+        _refuse_options(
+            weights=(weights, AUTO),
+            directed=(directed, None),
+            duplicates=(duplicates, None),
+            self_loops=(self_loops, "keep"),
+            reverse=(reverse, False),
+            vertex_ids=(vertex_ids, None),
+            source_column=(source_column, None),
+            target_column=(target_column, None),
+            edge_columns=(edge_columns, None),
+            time=(time, None),
+        )
+        return hetero_in_memory(data)
     refuse_other_indexes(data, edge_columns, weights=weights, time=time)
     found, times = edges_of(data, weights, source_column, target_column), given_times(data, time)
     usual = "keep" if times else found.duplicates if directed is None else "first"
@@ -89,6 +104,13 @@ def graph_in_memory(
         edge_columns={column.text: values[number] for column, values in columns.items()},
         read_as=_read_as(found.name, ["weight"] * (heavy is not None) + [c.name for c in columns], both_ways, ids),
     )
+
+
+def _refuse_options(**given: tuple[object, object]) -> None:
+    """OptionError for an option of graphs in memory that is not at its default."""
+    for name, (value, default) in given.items():
+        if value is not default and not (isinstance(value, str | bool) and value == default):
+            raise OptionError(f"{name}: a HeteroData object says this itself; leave it out")
 
 
 def _read_as(name: str, columns: list[str], undirected: bool, ids: np.ndarray | Words | None) -> str:

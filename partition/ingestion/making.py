@@ -212,11 +212,12 @@ def _files_of(inputs: Foreign, options: Values) -> list[str] | RelationFiles | N
     relations = relations_of(inputs)
     if not relations and reverses is not False:
         raise OptionError("reverse_relations: expected a dict of relations and files, found another graph")
-    if not relations and not _are_paths(inputs):
+    if relations:
+        _refuse_unknown(options)
+        return RelationFiles.of(relations, flag("reverse_relations", reverses))
+    if not _are_paths(inputs):
         return None
     _refuse_unknown(options)
-    if relations:
-        return RelationFiles.of(relations, flag("reverse_relations", reverses))
     paths = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
     return files_of([os.fspath(path) for path in paths])
 
@@ -290,5 +291,6 @@ def _stored(held: InMemory, out: Path, options: Values) -> GraphStore:
         vertex_ids=held.stored_ids(),
         edge_columns=columns,
         report=held.report,
+        types=held.types,
         **how,
     )

@@ -287,32 +287,29 @@ def _are_ones(values: np.ndarray) -> bool:
 
 def _of_torch(tensor: "Tensor", weights: str) -> Edges:
     _only(weights, "edge_index", "it has none; give an array of them")
-    sources, targets = _rows_of(tensor)
+    sources, targets = rows_of(tensor)
     return Edges("edge_index", sources, targets, duplicates="keep")
 
 
 def _of_pyg(data: "Data", weights: str) -> Edges:
     if type(data).__name__ == "TemporalData":
-        return Edges("TemporalData", _numpy_of(data.src), _numpy_of(data.dst), None, int(data.num_nodes), True, "keep")
+        return Edges("TemporalData", numpy_of(data.src), numpy_of(data.dst), None, int(data.num_nodes), True, "keep")
     if getattr(data, "edge_index", None) is None:
-        raise OptionError(
-            f"{type(data).__name__}: expected a Data object with edge_index; from a HeteroData object, pass the "
-            "edge_index of one edge type"
-        )
+        raise OptionError(f"{type(data).__name__}: expected a Data object with edge_index, or a HeteroData object")
     held = None if weights == NONE else getattr(data, "edge_weight" if weights == AUTO else weights, None)
     if held is None and weights not in (AUTO, NONE):
         raise OptionError(f"weights: Data: no attribute {quoted(weights)}")
-    flat = None if held is None else _numpy_of(held).reshape(-1)
-    sources, targets = _rows_of(data.edge_index)
+    flat = None if held is None else numpy_of(held).reshape(-1)
+    sources, targets = rows_of(data.edge_index)
     vertices = data.num_nodes
     if isinstance(vertices, bool) or not isinstance(vertices, int | np.integer) or vertices < 0:
         raise OptionError(f"Data: num_nodes: expected a number of vertices, found {quoted(vertices)}")
     return Edges("Data", sources, targets, flat, int(vertices), duplicates="keep")
 
 
-def _rows_of(tensor: "Tensor") -> np.ndarray:
+def rows_of(tensor: "Tensor") -> np.ndarray:
     """The two rows of an edge_index."""
-    held = _numpy_of(tensor)
+    held = numpy_of(tensor)
     if held.ndim != 2 or held.shape[0] != 2 or held.dtype.kind not in "iu":
         raise OptionError(
             f"edge_index: expected a tensor of integers [2, edges], found {tensor.dtype} {list(held.shape)}"
@@ -320,7 +317,7 @@ def _rows_of(tensor: "Tensor") -> np.ndarray:
     return held
 
 
-def _numpy_of(tensor: "Tensor") -> np.ndarray:
+def numpy_of(tensor: "Tensor") -> np.ndarray:
     if str(getattr(tensor, "layout", "torch.strided")) != "torch.strided":
         raise OptionError(
             f"graph: expected an edge_index [2, edges], found a sparse tensor ({tensor.layout}); give its indices"

@@ -8,9 +8,10 @@ Each relation is read like a graph of its own, by the readers of its files.
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from csaw.partition.arrays.spool import Budget
 from csaw.partition.base.compile import njit
 from csaw.partition.base.parallel import Crew
 from csaw.partition.base.quoting import quoted
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.graph.types import RELATION, Relation, distinct, prefix_of
 from csaw.partition.ingestion.ingest_options import IngestOptions
@@ -69,13 +70,13 @@ def relations_given(inputs: Sequence[str]) -> dict[Relation, Files] | None:
     OptionError if only some are, or if one relation has several arguments.
     """
     parts = [text.partition(GIVEN) for text in inputs]
-    typed = [bool(path) and not os.path.exists(text) for (_, _, path), text in zip(parts, inputs, strict=True)]
-    if not any(typed):
+    named = [bool(path) and not os.path.exists(text) for (_, _, path), text in zip(parts, inputs, strict=True)]
+    if not any(named):
         return None
-    if not all(typed):
+    if not all(named):
         raise OptionError(
-            f"INPUT: {quoted(inputs[typed.index(False)])} has no relation; expected SOURCE-NAME-TARGET=FILE for every "
-            f"file, such as {quoted(inputs[typed.index(True)])}, or for none"
+            f"INPUT: {quoted(inputs[named.index(False)])} has no relation; expected SOURCE-NAME-TARGET=FILE for every "
+            f"file, such as {quoted(inputs[named.index(True)])}, or for none"
         )
     given: dict[Relation, Files] = {}
     for name, _, path in parts:
@@ -112,9 +113,9 @@ def options_of(options: IngestOptions, relations: Sequence[Relation]) -> IngestO
 
     OptionError for an option that such a graph cannot have.
     """
-    plain = IngestOptions()
+    usual = IngestOptions()
     for name, reason in ALONE.items():
-        if getattr(options, name) != getattr(plain, name):
+        if getattr(options, name) != getattr(usual, name):
             flag = f"--{name.replace('_', '-')}"
             raise OptionError(f"{flag}: a graph of several types cannot have it, because {reason}; leave it out")
     if options.directed is False:
@@ -140,9 +141,10 @@ class TypedRows:
         self.rows: list[FileRows | Several] = []
         self.stack = ExitStack()
         try:
-            for number, (_, paths) in enumerate(given.files):
+            for number, (relation, paths) in enumerate(given.files):
                 told = partial(self._tell, number, progress) if progress else None
-                self.rows.append(_opened(list(paths), reading, crew, budget, told))
+                found = _with_columns(relation, paths[0], reading, crew)
+                self.rows.append(_opened(list(paths), found, crew, budget, told))
                 self.stack.callback(self.rows[-1].close)
         except BaseException:
             self.close()
@@ -167,7 +169,7 @@ class TypedRows:
         for number, ((relation, _), rows) in enumerate(zip(self.given.files, self.rows, strict=True)):
             source, target = prefix_of(relation.source), prefix_of(relation.target)
             for piece in rows:
-                src, dst = _typed(piece.src, source), _typed(piece.dst, target)
+                src, dst = typed(piece.src, source), typed(piece.dst, target)
                 yield Piece(src, dst, self._columns(piece, src, number, rows.weighted))
                 if self.given.reversed:
                     yield Piece(dst, src, self._columns(piece, src, many + number, rows.weighted))
@@ -190,6 +192,25 @@ class TypedRows:
         self.stack.close()
 
 
+def _with_columns(relation: Relation, path: str, options: IngestOptions, crew: Crew) -> IngestOptions:
+    """The options, with the columns of both ends by the names of their types if the header of a file has these: of
+    author-writes-paper ``author`` and ``paper``, or ``author_id`` and ``paper_id``, in any order.
+    """
+    said = options.source_column is not None or options.target_column is not None
+    if said or relation.source == relation.target or not os.path.isfile(path):
+        return options
+    for source, target in product(_columns_of(relation.source), _columns_of(relation.target)):
+        named = replace(options, source_column=source, target_column=target)
+        with suppress(OptionError, FormatError), closing(opened(path, named, crew)):  # it has no such columns
+            return named
+    return options
+
+
+def _columns_of(name: str) -> tuple[str, str]:
+    """What a column with the ids of a type may be called; case, blanks and underscores do not count."""
+    return name, f"{name}id"
+
+
 def _opened(
     paths: list[str], options: IngestOptions, crew: Crew, budget: Budget, progress: Callable[[int, int], None] | None
 ) -> FileRows | Several:
@@ -203,7 +224,7 @@ def _size(path: str) -> int:
     return os.stat(path).st_size if os.path.isfile(path) else 0
 
 
-def _typed(ends: Ends, prefix: bytes) -> Cells:
+def typed(ends: Ends, prefix: bytes) -> Cells:
     """The words or numbers of some ends, each behind the name of its type."""
     before = np.frombuffer(prefix, np.uint8)
     if isinstance(ends, np.ndarray):
@@ -218,7 +239,7 @@ def _typed(ends: Ends, prefix: bytes) -> Cells:
 
 
 @njit(nogil=True)
-def put_behind(prefix, text, starts, sizes, out):
+def put_behind(prefix: np.ndarray, text: np.ndarray, starts: np.ndarray, sizes: np.ndarray, out: np.ndarray) -> None:
     """Each word of a text behind the same prefix, one after the other."""
     at = 0
     for word in range(starts.size):
@@ -234,7 +255,9 @@ MOST_DIGITS = 20  # of a number of 64 bits, with its sign
 
 
 @njit(nogil=True)
-def put_numbers_behind(prefix, numbers, negative, sizes, out):
+def put_numbers_behind(
+    prefix: np.ndarray, numbers: np.ndarray, negative: np.ndarray, sizes: np.ndarray, out: np.ndarray
+) -> int:
     """Each number as decimal digits behind the same prefix, one after the other. Returns the bytes of all, and in
     ``sizes`` those of each.
     """

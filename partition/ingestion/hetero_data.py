@@ -1,0 +1,91 @@
+"""Graphs of several types in memory: HeteroData of PyTorch Geometric."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from csaw.partition.arrays.words import Words
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import OptionError
+from csaw.partition.graph.given_arrays import weights_of
+from csaw.partition.graph.in_memory import InMemory, rows_of_edges
+from csaw.partition.graph.types import RELATION, Relation, Types, distinct, prefix_of
+from csaw.partition.ingestion.objects import Foreign, numpy_of, rows_of
+from csaw.partition.ingestion.typed_rows import typed
+
+if TYPE_CHECKING:
+    from torch_geometric.data import HeteroData
+
+NAME = "HeteroData"
+
+
+def is_hetero(data: Foreign) -> bool:
+    """Whether an object is a HeteroData, whose library is not imported here."""
+    return type(data).__name__ == NAME and type(data).__module__.startswith("torch_geometric.")
+
+
+def hetero_in_memory(data: "HeteroData") -> InMemory:
+    """The graph of a HeteroData: node 5 of the type ``paper`` is the vertex ``paper:5``, with edges or without.
+
+    Its edge types are the relations, in their order. Edges that repeat are kept; ``edge_weight`` becomes the weights,
+    and edges of a type without it have the weight 1 if another type has some.
+
+    OptionError for nodes or edges that are none.
+    """
+    relations = distinct(Relation.of(*one) for one in data.edge_types)
+    if not relations:
+        raise OptionError(f"{NAME}: expected at least one edge type, found none")
+    sizes = {name: _size(data, name) for name in sorted(data.node_types, key=prefix_of)}
+    bounds = np.cumsum([0, *sizes.values()]).tolist()
+    first = dict(zip(sizes, bounds, strict=False))
+    ends, weights = list[tuple[np.ndarray, np.ndarray]](), list[np.ndarray | None]()
+    for one in relations:
+        held = data[one.source, one.name, one.target]
+        source, target = rows_of(held.edge_index)
+        _require(source, sizes[one.source], f"{one}: sources")
+        _require(target, sizes[one.target], f"{one}: targets")
+        ends.append((source + first[one.source], target + first[one.target]))
+        given = getattr(held, "edge_weight", None)
+        weights.append(
+            None if given is None else weights_of(f"{one}: edge_weight", numpy_of(given).ravel(), source.size)
+        )
+    counts = tuple(source.size for source, _ in ends)
+    source, target = (np.concatenate([each[k] for each in ends]) for k in (0, 1))
+    indptr, indices, order = rows_of_edges(source, target, bounds[-1])
+    number = np.repeat(np.arange(len(relations), dtype=RELATION.dtype), counts)
+    heavy = None
+    if any(one is not None for one in weights):
+        ones = (np.ones(count, np.float32) if one is None else one for one, count in zip(weights, counts, strict=True))
+        heavy = np.concatenate(list(ones))[order]
+    return InMemory(
+        f"{NAME} in memory",
+        indptr,
+        indices,
+        heavy,
+        directed=True,
+        vertex_ids=_words(sizes),
+        edge_columns={RELATION.text: number[order]},
+        types=Types(tuple(sizes), tuple(bounds), relations, counts),
+        read_as=f"{NAME}, {len(sizes)} types and {len(relations)} relations",
+    )
+
+
+def _size(data: "HeteroData", name: str) -> int:
+    found = data[name].num_nodes
+    if not isinstance(found, int) or found < 0:
+        raise OptionError(f"{NAME}: {name}: expected num_nodes or features, found {quoted(found)}")
+    return found
+
+
+def _require(vertices: np.ndarray, below: int, said: str) -> None:
+    """OptionError for a node that its type does not have."""
+    wrong = vertices[(vertices < 0) | (vertices >= below)]
+    if wrong.size:
+        raise OptionError(f"{NAME}: {said}: expected nodes from 0 to {below - 1}, found {wrong[0]}")
+
+
+def _words(sizes: dict[str, int]) -> Words:
+    """The ids of all vertices: the name of a type and a number."""
+    cells = [typed(np.arange(size), prefix_of(name)) for name, size in sizes.items()]
+    lengths = np.concatenate([one.sizes for one in cells])
+    return Words(np.append(0, np.cumsum(lengths)), np.concatenate([one.text for one in cells]))
