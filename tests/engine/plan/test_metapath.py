@@ -1,0 +1,234 @@
+"""Metapaths: what a text means on a graph, the law of walks and hops along one by enumeration, and the same bytes
+wherever it is drawn.
+"""
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from helpers.invariance import assert_request_decides
+from helpers.stats import assert_drawn_from
+
+import csaw
+from csaw.engine import prepare
+from csaw.engine.plan.metapath import Metapath
+from csaw.engine.plan.methods import Method
+from csaw.partition.errors import OptionError
+
+FILES = {
+    "author-writes-paper": "0 0\n0 1\n1 1\n1 2\n",
+    "paper-in-venue": "0 0\n1 0\n",
+    "user-views-paper": "0 0\n0 1\n",
+    "user-buys-paper": "0 0\n0 0\n",
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    """The graph of LAWS, with two relations from users to papers; every relation has its reverse."""
+    folder = tmp_path_factory.mktemp("typed")
+    given = {}
+    for relation, rows in FILES.items():
+        (folder / f"{relation}.txt").write_text(rows)
+        given[relation] = folder / f"{relation}.txt"
+    out = folder / "g.zarr"
+    return csaw.partition(given, out, reverse_relations=True, duplicates="keep", progress=False)
+
+
+def parsed(store, text):
+    found = Metapath.parsed(text, store.types)
+    return [str(store.types.relations[number]) for number in found.relations], found.first, found.cyclic
+
+
+MEANT = {
+    "author,writes,paper,rev_writes,author": (["author-writes-paper", "paper-rev_writes-author"], "author", True),
+    "author, paper ,author": (["author-writes-paper", "paper-rev_writes-author"], "author", True),
+    "writes,rev_writes": (["author-writes-paper", "paper-rev_writes-author"], "author", True),
+    "writes,in": (["author-writes-paper", "paper-in-venue"], "author", False),
+    "writes": (["author-writes-paper"], "author", False),
+    "user,buys,paper": (["user-buys-paper"], "user", False),
+    "views,paper,rev_buys": (["user-views-paper", "paper-rev_buys-user"], "user", True),
+    "paper,venue,rev_in": (["paper-in-venue", "venue-rev_in-paper"], "paper", True),
+}
+
+
+@pytest.mark.parametrize("text", MEANT)
+def test_a_metapath_names_types_and_relations_in_turn(store, text):
+    assert parsed(store, text) == MEANT[text]
+
+
+WRONG = {
+    "": "no type or relation is called|expected at least one relation",
+    "author": "expected at least one relation, or two types, found 'author'",
+    "user,paper": r"expected one relation user-\*-paper, found user-views-paper, user-buys-paper",
+    "author,in,venue": "expected one relation author-in-venue, found none",
+    "writes,author": r"expected one relation \*-writes-author, found none",
+    "writes,writes": r"expected one relation paper-writes-\*, found none",
+    "author,write,paper": "no type or relation is called 'write'; did you mean writes",
+}
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_is_no_metapath_is_refused(store, text):
+    with pytest.raises(OptionError, match=WRONG[text]):
+        Metapath.parsed(text, store.types)
+
+
+def drawn(store, instances=20_000, **options):
+    walks = csaw.sample(store, instances=instances, seed=7, device="cpu", progress=False, **options)
+    return Counter(tuple(one for one in row if one) for row in walks.names(walks.walks).tolist())
+
+
+def chances(store, metapath, source, steps, weights=lambda a, b: 1.0):
+    """The law by enumeration: every walk of at most ``steps`` steps and its chance, parallel edges counted."""
+    found, graph = Metapath.parsed(metapath, store.types), store.load(store.further_columns)
+    names, relation = store.vertex_ids(), graph.columns["relation"]
+    out = Counter()
+
+    def walk(path, chance):
+        step, v = len(path) - 1, path[-1]
+        turn = step % len(found.relations) if found.cyclic else step
+        row = range(graph.indptr[v], graph.indptr[v + 1])
+        wanted = found.relations[turn] if turn < len(found.relations) else -1
+        next_ones = [int(graph.indices[k]) for k in row if relation[k] == wanted]
+        if step == steps or not next_ones:
+            out[tuple(names[one] for one in path)] += chance
+            return
+        biases = [weights(v, u) for u in next_ones]
+        for u, bias in zip(next_ones, biases, strict=True):
+            walk([*path, u], chance * bias / sum(biases))
+
+    walk([names.tolist().index(source)], 1.0)
+    return out
+
+
+def assert_walks_follow(counts, law):
+    assert set(counts) <= set(law)
+    assert_drawn_from([counts[one] for one in law], list(law.values()))
+
+
+def test_walks_of_laws_c1(store):
+    """LAWS C1: from a1, dead ends and a cycle over venues."""
+    law = chances(store, "author,paper,venue,paper,author", "author:1", 4)
+    assert sorted(law.values()) == [0.125, 0.125, 0.25, 0.5]
+    counts = drawn(store, metapath="author,paper,venue,paper,author", sources=["author:1"], walk_length=4)
+    assert_walks_follow(counts, law)
+
+
+@pytest.mark.parametrize(("metapath", "share"), [("user,views,paper", 0.5), ("user,buys,paper", 1.0)])
+def test_relations_between_the_same_types_are_told_apart(store, metapath, share):
+    """LAWS C2."""
+    counts = drawn(store, metapath=metapath, sources=["user:0"], walk_length=1)
+    assert_drawn_from([counts["user:0", "paper:0"], counts["user:0", "paper:1"]], [share, 1 - share])
+
+
+@pytest.mark.parametrize("bias", [None, "2.0 if e.dst % 2 else 0.5", "e.dst_degree ** -0.5"])
+@pytest.mark.parametrize(
+    "metapath", ["author,paper,author", "writes,in,rev_in,rev_writes", "user,views,paper,rev_buys"]
+)
+def test_a_bias_counts_among_the_edges_of_the_relation(store, metapath, bias):
+    graph = store.load()
+    degrees = np.diff(graph.indptr)
+    of = {None: lambda a, b: 1.0, "2.0 if e.dst % 2 else 0.5": lambda a, b: 2.0 if b % 2 else 0.5}
+    weights = of.get(bias, lambda a, b: degrees[b] ** -0.5)
+    source = f"{parsed(store, metapath)[1]}:0"
+    counts = drawn(store, metapath=metapath, edge_bias=bias, sources=[source], walk_length=3)
+    assert_walks_follow(counts, chances(store, metapath, source, 3, weights))
+
+
+def test_hops_follow_a_relation_each(store):
+    sample = csaw.sample(
+        store,
+        algo="neighbor",
+        metapath="author,paper,venue",
+        fanout=[2, 2],
+        sources=["author:0"],
+        instances=50,
+        device="cpu",
+        progress=False,
+    )
+    edges = Counter(zip(*(sample.names(end).tolist() for end in sample.edges()[:2]), strict=True))
+    assert edges == {
+        ("author:0", "paper:0"): 50,
+        ("author:0", "paper:1"): 50,
+        ("paper:0", "venue:0"): 50,
+        ("paper:1", "venue:0"): 50,
+    }
+
+
+def test_walks_propose_neighbors_where_types_tell_the_relation(store):
+    def method(**options):
+        return prepare(store, device="cpu", **options).plan.request.select
+
+    assert method(metapath="author,paper,author") is Method.REJECTION
+    assert method(metapath="author,paper,author", edge_bias="e.weight * e.dst_degree ** -0.5") is Method.REJECTION
+    assert method(metapath="user,views,paper,rev_views,user") is Method.ITS
+    assert method(metapath="author,paper,author", select="its") is Method.ITS
+
+
+def test_sources_are_the_vertices_of_the_first_type(store):
+    walks = csaw.sample(store, metapath="venue,paper,venue", walk_length=2, device="cpu", progress=False)
+    assert walks.names(walks.walks[:, 0]).tolist() == ["venue:0"]
+    assert csaw.sample(store, sources="type:author", walk_length=1, device="cpu", progress=False).instances == 2
+    for sources in ("all", ["author:0"], "random:5", "type:author"):
+        with pytest.raises(OptionError, match="expected vertices of the type venue, at which the metapath begins"):
+            csaw.sample(store, metapath="venue,paper,venue", sources=sources, device="cpu", progress=False)
+    with pytest.raises(OptionError, match="--sources type:autor: there is no type 'autor'; did you mean author"):
+        csaw.sample(store, sources="type:autor", device="cpu", progress=False)
+
+
+def test_graphs_and_algorithms_without_a_metapath_say_so(store):
+    with pytest.raises(OptionError, match="karate has one type of vertices"):
+        csaw.sample("karate", metapath="a,b", device="cpu", progress=False)
+    with pytest.raises(OptionError, match="karate has one type of vertices; pass --sources all"):
+        csaw.sample("karate", sources="type:a", device="cpu", progress=False)
+    with pytest.raises(OptionError, match="node2vec has a bias of its own"):
+        csaw.sample(store, algo="node2vec", metapath="author,paper,author", device="cpu", progress=False)
+
+
+@pytest.fixture(scope="module")
+def larger(tmp_path_factory):
+    """A random graph of three types, in one partition and in several."""
+    folder, draw = tmp_path_factory.mktemp("larger"), np.random.default_rng(4)
+    sizes, given = {"a": 40, "b": 90, "c": 5}, {}
+    for one, other in (("a", "b"), ("b", "c"), ("b", "b")):
+        rows = zip(
+            draw.integers(0, sizes[one], 400), draw.integers(0, sizes[other], 400) ** 2 // sizes[other], strict=True
+        )
+        given[f"{one}-to_{other}-{other}"] = folder / f"{one}{other}.txt"
+        given[f"{one}-to_{other}-{other}"].write_text("".join(f"{x} {y} {x % 4 / 4 + 0.25}\n" for x, y in rows))
+    return [
+        csaw.partition(given, folder / f"{parts}.zarr", reverse_relations=True, partitions=parts, progress=False)
+        for parts in (1, 4)
+    ]
+
+
+@pytest.mark.parametrize("metapath", ["a,b,c,b,a", "b,to_b,b,to_c,c,b"])
+def test_the_request_alone_decides_the_bytes_along_a_metapath(tmp_path, larger, metapath):
+    assert_request_decides(*larger, tmp_path, "deepwalk", metapath=metapath, walk_length=12)
+
+
+@pytest.mark.parametrize("options", [{}, {"algo": "neighbor", "fanout": [4, 3]}, {"algo": "ppr", "alpha": 0.2}])
+@pytest.mark.parametrize("metapath", ["a,b,c,b,a", "b,to_b,b,to_c,c,b"])
+def test_samples_along_a_metapath_pass_verify(tmp_path, larger, metapath, options):
+    csaw.sample(
+        larger[0],
+        tmp_path / "s.zarr",
+        metapath=metapath,
+        num_walks=300 if not options else 1,
+        progress=False,
+        **options,
+    )
+    report = csaw.verify(tmp_path / "s.zarr", progress=False)
+    assert report.ok, report
+    walks = csaw.open_samples(tmp_path / "s.zarr")
+    if "algo" not in options:
+        types = larger[0].types
+        turns = Metapath.parsed(metapath, types).relations
+        ids = {name: number for number, name in enumerate(larger[0].vertex_ids())}
+        for row in walks.names(walks.walks[:200]).tolist():
+            for step, (one, other) in enumerate(pairwise(name for name in row if name)):
+                relation = types.relations[turns[step % len(turns)]]
+                assert (one.split(":")[0], other.split(":")[0]) == (relation.source, relation.target)
+                assert {one, other} <= ids.keys()
