@@ -233,7 +233,7 @@ def of_export(summary: Facts, out: str) -> list[str]:
 
 
 def of_list(summary: "Summary") -> str:
-    """The line after ``csaw evaluate --list``."""
+    """The line after ``csaw evaluate --write-list``."""
     words = {"triangles": ("triangle", "triangles"), "support": ("edge", "edges")}[summary["list"]]
     from csaw.partition.base.notebook import counted
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 
+import click
 import pytest
 
 import csaw
@@ -51,6 +52,12 @@ def test_every_command_has_both_helps():
         ("sample karate x.zarr --algo random-walk", "'random-walk'; did you mean deepwalk?"),
         ("sample karate x.zarr --algo PageRank", "did you mean ppr?"),
         ("sample karate x.zarr --algo neighbor --num_neighbors 3,2", "did you mean --fanout?"),
+        ("partition edges.txt g.zarr --ids string", "did you mean --id-type?"),
+        ("partition edges.txt g.zarr --clusters 2", "did you mean --num-clusters?"),
+        ("partition edges.txt g.zarr --method lp", "did you mean --clustering?"),
+        ("bench --json rows.json", "did you mean --export-json?"),
+        ("bench --instances 3", "did you mean --max-instances?"),
+        ("evaluate karate --instances each", "did you mean --per-instance?"),
     ],
 )
 def test_a_name_of_another_program_is_answered_with_the_one_of_csaw(line, meant):
@@ -66,11 +73,11 @@ def test_python_answers_with_its_own_names():
 
 def test_names_of_others_lead_to_names_that_exist():
     from csaw.engine.api import registry
-    from csaw.engine.plan.options import options
 
-    of_algorithms = {key for name in registry.names() for key in registry.find(name).options()}
-    known = {*registry.names(), *of_algorithms, *options()}
-    assert {name.replace("-", "_") for name in NAMES_ELSEWHERE} <= {name.replace("-", "_") for name in known}
+    context = click.Context(cli)
+    commands = [cli.get_command(context, name) for name in cli.list_commands(context)]
+    flags = {flag.lstrip("-") for one in commands for param in one.get_params(context) for flag in param.opts}
+    assert NAMES_ELSEWHERE.keys() <= {*registry.names(), *flags}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

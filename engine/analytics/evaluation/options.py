@@ -46,11 +46,12 @@ class EvaluateOptions:
         "its vertices (induced), or by the graph's values at its vertices, counted once per visit (visits)",
         choices=("drawn", "induced", "visits"),
     )
-    instances: str = declared(
-        "union",
+    per_instance: bool = declared(
+        False,
         WHAT,
-        "measure all instances of a sample together (union), or each separately, with means and standard errors (each)",
-        choices=("union", "each"),
+        "measure each instance of a sample separately and show means with standard errors, instead of measuring all "
+        "instances together",
+        bool,
     )
     estimate: bool = declared(
         False,
