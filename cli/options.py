@@ -14,6 +14,7 @@ import click
 from csaw.cli import values
 from csaw.cli.complete import OF_OPTIONS
 from csaw.cli.grouped import GroupedCommand
+from csaw.cli.sample_examples import examples
 from csaw.engine.api import registry
 from csaw.engine.api.option import NONE, Bytes, Option, flag_of
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE, options
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 ALGORITHM = "Options of {}"
 EACH = "Algorithms, and the options of each, which --algo NAME --help explains"
+EXAMPLE = "\b\nExample:\n"
 Options = Values
 TYPES: dict[type, click.ParamType] = {int: click.INT, float: click.FLOAT, tuple: values.Integers()}
 SWITCHES = {"weighted": "--weighted/--unweighted"}  # options whose opposite has a name of its own
@@ -61,7 +63,7 @@ class SampleCommand(GroupedCommand):
         """
         given = super().get_params(ctx)
         taken = {param.name for param in given} | options().keys()
-        chosen, name = _class_of(ctx.meta.get("csaw.algo")), ctx.meta.get("csaw.algo")
+        chosen, name = class_of(ctx.meta.get("csaw.algo")), ctx.meta.get("csaw.algo")
         own = chosen.options() if chosen else {}
         made = [made_option(key, one, ALGORITHM.format(name)) for key, one in own.items() if key not in taken]
         for key, (one, owners) in _of_all().items():
@@ -77,7 +79,7 @@ class SampleCommand(GroupedCommand):
         Where no algorithm is named, it says what each of them takes.
         """
         name = ctx.meta.get("csaw.algo")
-        chosen = _class_of(name)
+        chosen = class_of(name)
         first, _, rest = inspect.cleandoc(self.help or "").partition("\n\n")
         _write(formatter, first if chosen is None else f"{first.removesuffix('.')} by {name}{_paper(chosen)}.")
         if chosen is None:
@@ -87,7 +89,15 @@ class SampleCommand(GroupedCommand):
             _write(formatter, inspect.cleandoc(chosen.__doc__ or "").partition("\n\n")[0])
             with formatter.section(ALGORITHM.format(name)):
                 formatter.write_dl(self.groups(ctx).get(ALGORITHM.format(name), [("none", "It has no options.")]))
-        _write(formatter, rest)
+        rest, mark, _ = rest.partition(EXAMPLE)
+        _write(formatter, rest + mark + "\n".join(f"    {line}" for line in self.examples(ctx)))
+
+    def examples(self, ctx: click.Context) -> list[str]:
+        """The examples of the help, for the algorithm that ``--algo`` names."""
+        lines = inspect.cleandoc(self.help or "").partition(EXAMPLE)[2].splitlines()
+        name = ctx.meta.get("csaw.algo")
+        chosen = class_of(name)
+        return [line.strip() for line in lines] if chosen is None else examples(lines, chosen, name)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         shown = {group for group in self.groups(ctx) if self.place(group)}  # those of algorithms stand above
@@ -173,7 +183,7 @@ def _paper(chosen: type["Algorithm"]) -> str:
     return f" ({chosen.paper})" if chosen.paper else ""
 
 
-def _class_of(name: str | None) -> "type[Algorithm] | None":
+def class_of(name: str | None) -> "type[Algorithm] | None":
     """The algorithm's class; None where there is none, for the error comes when the job is prepared."""
     if name is None:
         return None
