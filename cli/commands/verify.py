@@ -1,5 +1,6 @@
 """``csaw verify``."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -45,8 +46,10 @@ def verify(
     with console.progress(f"verifying {store}", enabled=not as_json):
         from csaw.engine.stores.verify import verify as check
         from csaw.engine.verify import verify_graph
+        from csaw.partition.arrays.nodes import require_store
         from csaw.partition.graph.attributes import is_graph
 
+        require_store(Path(store))
         report = verify_graph(store) if is_graph(store) else check(store, graph, columns=columns, algo=algo)
     if as_json:
         console.print_json(report.as_dict())
