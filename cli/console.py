@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 
 import click
 
+from csaw.cli import colors
 from csaw.partition.base.plain_data import json_value
 from csaw.partition.base.quoting import printable
 from csaw.partition.base.timeline import Timeline, process_start
@@ -36,7 +37,8 @@ class CurrentStderr(logging.StreamHandler[TextIO]):
     def stream(self, _: TextIO) -> None: ...
 
     def format(self, record: logging.LogRecord) -> str:
-        return printable(super().format(record))
+        text = printable(super().format(record))
+        return colors.warning(text) if record.levelno >= logging.WARNING else text
 
 
 def quiet(command: Command) -> Command:
@@ -116,6 +118,13 @@ def say(*lines: str, err: bool = False) -> None:
     if not is_quiet():
         for line in filter(None, lines):
             click.echo(printable(line), err=err)
+
+
+def warn(*lines: str) -> None:
+    """Print warnings on standard error, unless ``--quiet`` was given."""
+    if not is_quiet():
+        for line in lines:
+            click.echo(colors.warning(printable(f"csaw: {line}")), err=True)
 
 
 def progress(what: str, enabled: bool = True) -> AbstractContextManager["Progress"]:

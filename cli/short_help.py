@@ -5,6 +5,8 @@ from textwrap import fill, indent
 
 import click
 
+from csaw.cli import colors
+
 USED_MOST = {
     "sample": (
         "algo",
@@ -29,7 +31,8 @@ MOST = 6  # options of one algorithm
 
 
 def with_short_help(command: click.Command) -> click.Command:
-    """The command with ``-h``, and those below it."""
+    """The command with ``-h`` and bold headings, and those below it."""
+    command.context_class = colors.Context
     if not any("-h" in param.opts for param in command.params):
         command.params.append(
             click.Option(

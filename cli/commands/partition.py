@@ -273,9 +273,9 @@ def partition(
         return
     share = store.report["reciprocity"]
     for warning in store.report["warnings"]:
-        console.say(f"csaw: {warning if len(files) > 1 else f'{files[0]}: {warning}'}", err=True)
+        console.warn(warning if len(files) > 1 else f"{files[0]}: {warning}")
     if share is not None and share > 0.99:
-        console.say(f"csaw: {files[0]} looks symmetric; if its edges have no direction, pass --undirected", err=True)
+        console.warn(f"{files[0]} looks symmetric; if its edges have no direction, pass --undirected")
     more = {"directed": store.directed, "partitions": len(store.partitions), "fingerprint": store.fingerprint}
     report = {"out": out} | store.report | more | {"reciprocity": None if share is None else round(share, 4)}
     console.print_json(report) if as_json else report_graph(store, {**report, "warnings": []})  # they are told above

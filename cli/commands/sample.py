@@ -281,7 +281,7 @@ def _run(job: "Job", out: str, shard: str | None, resume: bool, overwrite: bool,
 
     if job.plan.request.weighted:  # the report of the store's making says whether that changes anything
         equal = [said for said in job.store.report.get("warnings", ()) if said.startswith("all weights are ")]
-        console.say(*(with_names(f"csaw: {job.store.path}: {said}") for said in equal), err=True)
+        console.warn(*(with_names(f"{job.store.path}: {said}") for said in equal))
     if shard is not None:
         return spread.as_shard(job, out, shard, shown)
     return _execute(job, out, resume, overwrite, shown)

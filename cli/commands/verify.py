@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from csaw.cli import console, values
+from csaw.cli import colors, console, values
 from csaw.partition.base.quoting import printable
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _print_checks(report: "Report") -> None:
         its = [one for one, judged in zip(report.checks, law, strict=True) if judged == of_law]
         rows = [(f"{one.status:<10}", f"{one.name:<{width}}", _p(one), _details(one)) for one in its]
         if rows:
-            print_table(heading, ("",) * 4, rows)
+            print_table(heading, ("",) * 4, rows, styles=colors.CHECKS)
 
 
 def _p(check: "Check") -> str:

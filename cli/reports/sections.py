@@ -2,17 +2,19 @@
 
 import math
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeGuard
 
 import click
 
+from csaw.cli.colors import bold
 from csaw.partition.base.notebook import text_rows
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import printable
 
 Section = tuple[str, list[tuple[str, str]]]  # a heading, and names with what stands beside them
 Facts = Record  # such as the summary of a run
+NO_STYLES: Mapping[str, str] = {}
 
 
 class Line(NamedTuple):
@@ -30,13 +32,19 @@ def print_report(sections: Iterable[Section]) -> None:
     printed = [(heading, lines) for heading, lines in sections if lines]
     width = max((len(name) for _, lines in printed for name, _ in lines), default=0)
     for number, (heading, lines) in enumerate(printed):
-        click.echo("\n" * (number > 0) + printable(heading))
+        click.echo("\n" * (number > 0) + bold(printable(heading)))
         for name, text in lines:
             click.echo(printable(f"  {name:<{width}}  {text}".rstrip()))
 
 
-def print_table(heading: str, names: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> None:
-    """Print a heading and rows under names.
+def print_table(
+    heading: str,
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    right: Collection[str] = (),
+    styles: Mapping[str, str] = NO_STYLES,
+) -> None:
+    """Print a heading and rows under names. ``styles``: colors of some cells, by their text.
 
     On a terminal, what is too wide is wrapped within its column; elsewhere each row is one line.
 
@@ -44,16 +52,18 @@ def print_table(heading: str, names: Sequence[str], rows: Sequence[Sequence[str]
     """
     table = [[printable(cell) for cell in row] for row in rows]
     if heading:
-        click.echo(printable(heading))
+        click.echo(bold(printable(heading)))
     if sys.stdout.isatty():
         kept = [k for k in range(len(names)) if k == 0 or any(row[k] for row in rows)]
-        _print_wrapped([names[k] for k in kept], [[row[k] for k in kept] for row in table], right)
+        _print_wrapped([names[k] for k in kept], [[row[k] for k in kept] for row in table], right, styles)
         return
     for line in text_rows(list(map(printable, names)), table, right):
         click.echo(line)
 
 
-def _print_wrapped(names: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str]) -> None:
+def _print_wrapped(
+    names: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str], styles: Mapping[str, str]
+) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -64,7 +74,7 @@ def _print_wrapped(names: Sequence[str], rows: Sequence[Sequence[str]], right: C
         flush = name in right
         table.add_column(Text(name), justify="right" if flush else "left", no_wrap=flush, overflow="fold")
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(cell, styles.get(cell.strip(), "")) for cell in row))
     Console(highlight=False).print(table)
 
 
