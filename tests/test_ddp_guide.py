@@ -1,4 +1,4 @@
-"""The script that trains on several GPUs runs on CPUs: its processes share each epoch, and print what its page shows."""
+"""The script that trains on several GPUs, run on CPUs: processes share epochs, and its page shows what it prints."""
 
 import os
 import re
