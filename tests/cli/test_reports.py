@@ -316,9 +316,9 @@ def test_verify_puts_what_is_certain_before_what_is_judged_by_chance(said):
     *checks, summary, hint = law.splitlines()
     assert all("p = " in line or "not tested" in line for line in checks)
     assert summary.startswith("w.zarr: all checks passed")
-    assert "would find" not in law.removesuffix(f"{hint}\n")
+    assert "would detect" not in law.removesuffix(f"{hint}\n")
     assert "--verbose" in hint
-    assert "would find" in said("verify", "w.zarr", "--verbose")
+    assert "would detect" in said("verify", "w.zarr", "--verbose")
 
 
 @pytest.mark.parametrize("name", registry.names())

@@ -274,7 +274,7 @@ def chances(samples: Samples, host: HostNetwork) -> np.ndarray:
     if reason := _obstacle(samples.manifest, law, host):
         known = ", ".join(name for name in registry.names() if _has_law(registry.find(name)))
         raise OptionError(
-            f"--estimate: {samples.path}: how likely {request['algorithm']} visits a vertex {reason}; "
+            f"--estimate: {samples.path}: the probability that {request['algorithm']} visits a vertex {reason}; "
             f"estimate from samples of {known}"
         )
     if law == "uniform":
