@@ -1,4 +1,4 @@
-"""How commands speak: as JSON, in a few lines, in all detail, or not at all; and files that they write."""
+"""How commands print: as JSON, in a few lines, in all detail, or not at all; and checks of files that they write."""
 
 import json
 import logging
@@ -114,7 +114,7 @@ def is_quiet() -> bool:
 
 
 def say(*lines: str, err: bool = False) -> None:
-    """Print lines, unless ``--quiet`` was given; those that are empty are left out."""
+    """Print lines, except empty ones, unless ``--quiet`` was given."""
     if not is_quiet():
         for line in filter(None, lines):
             click.echo(printable(line), err=err)
@@ -128,7 +128,7 @@ def warn(*lines: str) -> None:
 
 
 def progress(what: str, enabled: bool = True) -> AbstractContextManager["Progress"]:
-    """Show that ``what`` is being done, and what it waits for, unless ``--quiet`` was given."""
+    """Show the progress of ``what``, unless ``--quiet`` was given."""
     from csaw.partition.base.progress import progress
 
     return progress(what, enabled=enabled and not is_quiet())
@@ -153,8 +153,8 @@ def _finite(value: object) -> object:
 
 
 def check_folder(file: str, option: str) -> None:
-    """Refuse a ``file`` that could not be written at the end: BadParameter where its folder is missing, OptionError
-    inside a store.
+    """Refuse a ``file`` that could not be written at the end: BadParameter if its folder is missing, OptionError if it
+    is inside a store.
     """
     from csaw.partition.arrays.replace import check_name
 

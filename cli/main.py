@@ -38,7 +38,7 @@ PATIENCE = 0.7  # seconds for threads that end by themselves, once interrupted
 
 
 class Lazy(click.Group):
-    """Finds commands by file name, so that ``csaw --help`` imports click alone."""
+    """Finds commands by file name, so that ``csaw --help`` imports only click."""
 
     def invoke(self, ctx: click.Context) -> object:
         from csaw.partition.base.python_names import COMMAND_LINE
@@ -112,7 +112,7 @@ def main() -> None:
     """Run, and turn each error that a user can cause into one line: exit status 1, 2 for wrong use, or 130 after
     Ctrl-C.
 
-    Of wrong use, some errors are click's, which come with the usage.
+    Some errors about wrong use come from click, which also prints the usage.
     """
     try:
         refuse_settings()

@@ -47,8 +47,8 @@ class Grouped(click.Option):
 
 
 class SampleCommand(GroupedCommand):
-    """A command with the options of a run and of algorithms: where ``--algo`` names one, of that one alone, be it
-    shipped or the user's own.
+    """A command with the options of a run and of algorithms. If ``--algo`` names an algorithm, shipped or custom, only
+    its options are shown.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -59,7 +59,7 @@ class SampleCommand(GroupedCommand):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Arguments, ``--algo`` and its options, then those of the run.
 
-        Options of other algorithms are hidden, so that they can be refused by name.
+        Options of other algorithms are hidden, so that an error can name them.
         """
         given = super().get_params(ctx)
         taken = {param.name for param in given} | options().keys()
@@ -74,9 +74,9 @@ class SampleCommand(GroupedCommand):
         return [*given[:3], *made, *given[3:]]
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the first sentence, what the algorithm takes, and then the rest of the text.
+        """Write the first sentence, the options of the algorithm, and then the rest of the text.
 
-        Where no algorithm is named, it says what each of them takes.
+        If no algorithm is named, list the options of each.
         """
         name = ctx.meta.get("csaw.algo")
         chosen = class_of(name)
@@ -147,8 +147,8 @@ def _write(formatter: click.HelpFormatter, text: str) -> None:
 
 
 def _taken(width: int) -> list[tuple[str, str]]:
-    """Names of algorithms with their options, walks first; those that take the same ones stand together, and those of
-    neighbors in time once, behind all.
+    """Names of algorithms with their options, walks first. Algorithms with the same options share a row; the options of
+    neighbors in time are the last row.
 
     No option is cut at its hyphens.
     """
@@ -179,12 +179,12 @@ def _algo(args: list[str]) -> str | None:
 
 
 def _paper(chosen: type["Algorithm"]) -> str:
-    """The paper of an algorithm in brackets; empty for one of the user's own, which names none."""
+    """The paper of an algorithm in brackets; empty if it names none, as custom ones do."""
     return f" ({chosen.paper})" if chosen.paper else ""
 
 
 def class_of(name: str | None) -> "type[Algorithm] | None":
-    """The algorithm's class; None where there is none, for the error comes when the job is prepared."""
+    """The algorithm's class; None if there is none, because the error comes when the job is prepared."""
     if name is None:
         return None
     try:
@@ -194,7 +194,7 @@ def class_of(name: str | None) -> "type[Algorithm] | None":
 
 
 def _of_all() -> dict[str, tuple[Option, list[str]]]:
-    """Every option of the shipped algorithms, and the names of those that have it."""
+    """Every option of the shipped algorithms, with the names of the algorithms that have it."""
     found: dict[str, dict[str, Option]] = {}
     for name in registry.names():
         for key, one in registry.find(name).options().items():
@@ -203,8 +203,8 @@ def _of_all() -> dict[str, tuple[Option, list[str]]]:
 
 
 def _shared(each: dict[str, Option]) -> Option:
-    """One option for those of algorithms, by name: without default and range where these differ, and with the words of
-    all.
+    """One option that stands for an option of several algorithms: without default and range if these differ, and with
+    the help of all.
     """
     first, *others = each.values()
     if any((one.default, one.interval) != (first.default, first.interval) for one in others):
@@ -223,7 +223,7 @@ def _shared(each: dict[str, Option]) -> Option:
 def made_option(name: str, one: Option, group: str, owners: list[str] | None = None, hidden: bool = False) -> Grouped:
     """The option for click.
 
-    Only the engine judges its value, so that Python and the command line get the same errors.
+    Only the engine checks its value, so Python and the command line give the same errors.
     """
     flag = flag_of(name)
     how: Options = {"group": group, "hidden": hidden, "default": None, "shell_complete": OF_OPTIONS.get(name)}
@@ -240,7 +240,7 @@ def made_option(name: str, one: Option, group: str, owners: list[str] | None = N
 
 
 def help_of(one: Option, owners: list[str] | None = None) -> str:
-    """The help of an option, with its default, its range, and, where few algorithms have it, their names."""
+    """The help of an option, with its default, its range and, if only few algorithms have it, their names."""
     text, _, said = one.help.partition(" [default: ")
     notes = [f"default: {said.removesuffix(']')}"] if said else []
     if one.default is not None and not said:

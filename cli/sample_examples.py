@@ -1,4 +1,4 @@
-"""Examples of ``csaw sample`` for its help: of the algorithm that ``--algo`` names, with options of its own."""
+"""Examples in the help of ``csaw sample``, for the algorithm that ``--algo`` names."""
 
 import shlex
 from typing import TYPE_CHECKING

@@ -31,7 +31,7 @@ MOST = 6  # options of one algorithm
 
 
 def with_short_help(command: click.Command) -> click.Command:
-    """The command with ``-h`` and bold headings, and those below it."""
+    """Add ``-h`` and bold headings to a command and its subcommands; return it."""
     command.context_class = colors.Context
     if not any("-h" in param.opts for param in command.params):
         command.params.append(
@@ -74,7 +74,9 @@ def _short(ctx: click.Context, most: tuple[str, ...]) -> str:
 
 
 def _write_algorithms(ctx: click.Context, formatter: click.HelpFormatter) -> str:
-    """Write the options of the algorithm that ``--algo`` names, otherwise all names; where to read more."""
+    """Write the options of the algorithm that ``--algo`` names, or the names of all algorithms; return where to read
+    more.
+    """
     from csaw.cli.options import ALGORITHM, IN_TIME, class_of
     from csaw.engine.api import registry
 

@@ -161,7 +161,7 @@ def _place_of(store: Store, name: str) -> Path:
 
 
 def _check_same(store: Samples | GraphStore) -> None:
-    """StoreError where another store is at the path of one that is open."""
+    """StoreError if the path of an open store now has another store."""
     if isinstance(store, GraphStore):
         held, read = store.stored.identity, lambda: open_graph(store.path).identity
     else:

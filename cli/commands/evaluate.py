@@ -169,7 +169,7 @@ def evaluate(
 def _measured(
     run: "Callable[..., Evaluation]", graph: str, directed: bool | None, samples: tuple[str, ...], wanted: Options
 ) -> "Evaluation":
-    """Return the findings of ``run``; a KeyboardInterrupt says what is kept."""
+    """Return the findings of ``run``; the message of a KeyboardInterrupt tells what is kept."""
     from csaw.datasets.resolve import resolve
     from csaw.partition.base.progress import steps
 
@@ -212,7 +212,7 @@ def _write_list(graph: str, what: str | None, out: str | None, wanted: Options) 
 
 
 def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: Options) -> list[str]:
-    """The measures to save, which are found beside those that the user names."""
+    """The measures to save, which are computed in addition to those that the user names."""
     from csaw.engine.analytics.evaluation import saved
     from csaw.engine.analytics.evaluation.options import EvaluateOptions, chosen, name_of
 

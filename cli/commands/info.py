@@ -65,7 +65,7 @@ def _print_graph(shown: "Facts") -> None:
 
 
 def _print_look(store: str, algo: str | None, graph: str | None) -> None:
-    """Histograms of some instances of a sample; where they cannot be read, the reason."""
+    """Print histograms of some instances of a sample, or the reason why they cannot be read."""
     from csaw.engine.samples.describe import look
     from csaw.engine.stores import open_samples
     from csaw.partition.errors import StoreError

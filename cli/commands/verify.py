@@ -62,7 +62,7 @@ def verify(
 
 
 def _print_checks(report: "Report") -> None:
-    """A line for each check, under headings: first what is right or wrong, then what is judged by chance."""
+    """Print a line for each check, under headings: first checks with a definite answer, then statistical ones."""
     from csaw.cli.reports.sections import print_table
 
     law = [one.p_value is not None or not one.tested for one in report.checks]
@@ -79,6 +79,6 @@ def _p(check: "Check") -> str:
 
 
 def _details(check: "Check") -> str:
-    """Return the findings of a check; of one that passed their first part, unless ``--verbose`` was given."""
+    """Return the findings of a check, or only their first part if it passed and ``--verbose`` was not given."""
     whole = console.is_verbose() or not check.ok or not check.tested
     return check.details if whole else check.details.partition(";")[0]

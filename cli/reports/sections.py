@@ -18,7 +18,7 @@ NO_STYLES: Mapping[str, str] = {}
 
 
 class Line(NamedTuple):
-    """A line of a report: the key of its value, the name that stands before it, and how the value is written."""
+    """A line of a report: the key of its value, its name, and the function that writes the value."""
 
     key: str
     name: str
@@ -26,8 +26,8 @@ class Line(NamedTuple):
 
 
 def print_report(sections: Iterable[Section]) -> None:
-    """Print each section that has any line: its heading, then its lines; values stand in one column, a blank line
-    between sections.
+    """Print each section that has lines: its heading, then its lines, with all values in one column. A blank line
+    separates sections.
     """
     printed = [(heading, lines) for heading, lines in sections if lines]
     width = max((len(name) for _, lines in printed for name, _ in lines), default=0)
@@ -46,9 +46,9 @@ def print_table(
 ) -> None:
     """Print a heading and rows under names. ``styles``: colors of some cells, by their text.
 
-    On a terminal, what is too wide is wrapped within its column; elsewhere each row is one line.
+    On a terminal, cells that are too wide are wrapped; elsewhere each row is one line.
 
-    Columns that are empty in all rows are left out; those named in ``right`` stand flush right.
+    Columns that are empty in all rows are left out; those named in ``right`` are aligned right.
     """
     table = [[printable(cell) for cell in row] for row in rows]
     if heading:
@@ -79,7 +79,7 @@ def _print_wrapped(
 
 
 def lines_of(values: Facts, lines: Iterable[Line], zeros: bool = True) -> list[tuple[str, str]]:
-    """Names and texts of the lines whose value is there. ``zeros`` False leaves out figures that are 0, too."""
+    """Names and texts of the lines that have a value. ``zeros=False`` also leaves out values of 0."""
     found = [(line, values[line.key]) for line in lines if values.get(line.key) is not None]
     return [(line.name, line.write(value)) for line, value in found if zeros or value]
 
