@@ -95,7 +95,7 @@ class SampleCommand(GroupedCommand):
     def examples(self, ctx: click.Context) -> list[str]:
         """The examples of the help, for the algorithm that ``--algo`` names."""
         lines = inspect.cleandoc(self.help or "").partition(EXAMPLE)[2].splitlines()
-        name = ctx.meta.get("csaw.algo")
+        name = str(ctx.meta.get("csaw.algo"))
         chosen = class_of(name)
         return [line.strip() for line in lines] if chosen is None else examples(lines, chosen, name)
 
