@@ -170,7 +170,7 @@ def test_another_graph_and_what_is_unknown_are_refused(tmp_path):
         evaluate(other, [tmp_path / "s.zarr"])
     with pytest.raises(UnknownNameError, match="no measure called 'degrees'; there are .*degree"):
         evaluate(store, measures="degrees")
-    with pytest.raises(OptionError, match="--walk-length: no chosen measure has this option"):
+    with pytest.raises(OptionError, match="--walk-length: neither an evaluation nor a measure has this option"):
         evaluate(store, walk_length=3)
     with pytest.raises(OptionError, match="expected samples to estimate from"):
         evaluate(store, estimate=True)
