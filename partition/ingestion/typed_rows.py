@@ -32,7 +32,7 @@ GIVEN = "="  # between a relation and its file, on the command line
 ALONE = {  # options for which a graph of types has no use, with the reason
     "reverse": "each relation has a direction; --reverse-relations adds the other one",
     "partitioner": "vertices of one type stand together",
-    "clusters": "clusters are made of vertices of one type",
+    "num_clusters": "clusters are made of vertices of one type",
     "target_offset": "ids of different types are different anyway",
 }
 Files = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -120,7 +120,7 @@ def options_of(options: IngestOptions, relations: Sequence[Relation]) -> IngestO
             raise OptionError(f"{flag}: a graph of several types cannot have it, because {reason}; leave it out")
     if options.directed is False:
         raise OptionError("--undirected: each relation has a direction; --reverse-relations adds the other one")
-    return replace(options, directed=True, ids="string", edge_columns=(*options.edge_columns, RELATION.text))
+    return replace(options, directed=True, id_type="string", edge_columns=(*options.edge_columns, RELATION.text))
 
 
 class TypedRows:

@@ -165,7 +165,7 @@ WRONG = [
     (RELATIONS, {"directed": False}, "directed=False: each relation has a direction; reverse_relations"),
     (RELATIONS, {"reverse": True}, "reverse: a graph of several types cannot have it"),
     (RELATIONS, {"partitioner": "random"}, "partitioner: a graph of several types"),
-    (RELATIONS, {"clusters": 2, "method": "lp"}, "clusters: a graph of several types"),
+    (RELATIONS, {"num_clusters": 2, "clustering": "lp"}, "num_clusters: a graph of several types"),
     (RELATIONS, {"edge_columns": ["relation=1"]}, "relation"),
     (RELATIONS, {"reverse_relations": "maybe"}, "reverse_relations: expected"),
 ]
