@@ -9,7 +9,7 @@ from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.hook_errors import is_own
 from csaw.engine.api.rules import MiniBatch, SharedNumbers, SourceEdges, VertexLayer, WholeClusters
 from csaw.engine.draws import LEAST_BIAS
-from csaw.engine.plan.bias_bounds import LARGEST, derived_bounds
+from csaw.engine.plan.bias_bounds import LARGEST, TRIALS, derived_bounds
 from csaw.engine.plan.methods import Method
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BiasError, OptionError
@@ -85,7 +85,9 @@ def _is_bounded(algorithm: Walk) -> bool:
     if algorithm.bias_range is not None:
         return True
     derived = derived_bounds(algorithm)
-    return derived is not None and (derived.are_near or (algorithm.proposes and derived.high == 1.0))
+    if derived is None:
+        return False
+    return derived.are_near or (algorithm.proposes and 1.0 / TRIALS <= derived.high <= TRIALS)
 
 
 def drawn_by(algorithm: Algorithm, weighted: bool, select: Method) -> str | None:
