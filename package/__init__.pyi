@@ -43,6 +43,7 @@ class _Run(TypedDict, total=False):
     weighted: bool | None
     target: Any
     edge_bias: str | Callable[[EdgeView], float] | None
+    metapath: str | None
     columns: Any
     induced: bool
     device: Any

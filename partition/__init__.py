@@ -75,8 +75,9 @@ class PartitionModule(ModuleType):
 
         Args:
             inputs: path of an edge list, a Matrix Market, CSV, Parquet or Arrow file, plain or compressed, or of a
-                folder of them; a list of paths, whose files make one graph; or a graph in memory, as :func:`csaw.graph`
-                accepts or returns it.
+                folder of them; a list of paths, whose files make one graph; a dict of the relations of a graph with
+                several types and their files, ``{("author", "writes", "paper"): "writes.csv"}``; or a graph in memory,
+                as :func:`csaw.graph` accepts or returns it.
             out: path of the store to make.
             progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with
                 the number of bytes read and the total. By default there is a bar in Jupyter and nothing elsewhere.

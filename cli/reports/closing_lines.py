@@ -207,8 +207,18 @@ def of_graph(store: "GraphStore", report: Facts) -> list[str]:
         *_read_as(report),
         f"{held} ({size(bytes_of(store.path))}), {took()}.",
         f"{counted(report['edges'], 'row')} read: {', '.join(filter(None, found))}.",
-        next_is("sample", str(store.path), "walks.zarr", "--algo", "temporal" if store.time else "node2vec"),
+        next_is("sample", str(store.path), "walks.zarr", *_first_sample(store)),
     ]
+
+
+def _first_sample(store: "GraphStore") -> tuple[str, str]:
+    """The option of a first sample that suits a graph: a metapath there and back, if it has several types."""
+    if store.types is None:
+        return "--algo", "temporal" if store.time else "node2vec"
+    first = store.types.relations[0]
+    way = [first.source, first.name, first.target]
+    back = [first.reverse.name, first.source] if first.reverse in store.types.relations else []
+    return "--metapath", ",".join([*way, *back])
 
 
 def of_evaluation(graph: str, save: tuple[str, str] | None, plot: Path | None, *, for_sampling: bool) -> list[str]:

@@ -13,6 +13,7 @@ OWN = {
     "weighted": [True, False],
     "edge_bias": ["1", "0", "e.weight * e.dst_degree ** -0.5", "e.dst % 2", "1 if e.src < e.dst else 0", "e.depth"],
     "columns": ["of the graph"],
+    "metapath": ["writes,cites"],
     "memory": ["100KB", "1MiB"],
     "threads": [1, 2, 3],
     "in_flight": [1, 2, 7, 100_000],

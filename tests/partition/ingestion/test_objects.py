@@ -315,7 +315,10 @@ def test_columns_of_tables_are_found_by_names_or_named():
         ((1, 2, 3, 4), "tuple: expected two or three columns"),
         (scipy.sparse.csr_array(np.ones((2, 3))), "expected as many rows as columns"),
         (of_library("torch", "Tensor", layout="torch.sparse_coo"), "found a sparse tensor"),
-        (of_library("torch_geometric.data.hetero_data", "HeteroData"), "pass the edge_index of one edge type"),
+        (
+            of_library("torch_geometric.data.hetero_data", "HeteroData"),
+            "expected a Data object with edge_index, or a HeteroData object",
+        ),
         (of_library("polars.lazyframe.frame", "LazyFrame"), r"found a LazyFrame; call collect\(\) first"),
         (networkx_like([]), "networkx graph: no vertices found"),
     ],
@@ -405,7 +408,7 @@ def test_real_torch():
         csaw.graph(torch.eye(3).to_sparse())
     data = need_package("torch_geometric.data")
     assert csaw.graph(data.Data(edge_index=edges, num_nodes=5, edge_weight=torch.ones(3))).vertices == 5
-    with pytest.raises(OptionError, match="of one edge type"):
+    with pytest.raises(OptionError, match="HeteroData: expected at least one edge type, found none"):
         csaw.graph(data.HeteroData())
 
 
