@@ -77,8 +77,8 @@ def graph(
     - scipy.sparse: a matrix [V, V]. Entry (i, j) is an edge from i to j. Its values are weights, unless they are bools
       or all 1. Several entries at one position are added, as in SciPy, unless ``duplicates`` or times are given.
     - PyTorch Geometric: an ``edge_index``, a tensor [2, edges], or a Data object, with ``edge_weight`` as weights.
-      Edges have the direction of ``edge_index``. Or a TemporalData, whose ``t`` are the times of the edges. Or a HeteroData: node 5 of the type ``paper`` is the
-      vertex ``paper:5``, and edge types are relations.
+      Edges have the direction of ``edge_index``. Or a TemporalData, whose ``t`` are the times of the edges. Or a
+      HeteroData: node 5 of the type ``paper`` is the vertex ``paper:5``, and edge types are relations.
     - pandas, polars, Arrow: a table with two or three columns, or with more columns if their names identify the ends,
       by the rules of ``csaw partition``.
     - NumPy: an array of edges [edges, 2], or [edges, 3] with weights.

@@ -130,10 +130,11 @@ def along(metapath: str, options: "RunOptions", store: "Store", algorithm: Algor
     return replace(options, edge_bias=found.bias(bias, types), sources=sources)
 
 
-def require_first(sources: "Sources", metapath: str, store: "Store") -> None:
-    """OptionError for sources that are not of the first type of a metapath."""
+def require_first(sources: "Sources", metapath: str | None, store: "Store") -> None:
+    """OptionError for sources that are not of the first type of a metapath, if there is one."""
     types = store.stored.types
-    assert types is not None
+    if metapath is None or types is None:
+        return
     name = Metapath.parsed(metapath, types).first
     first, last = types.span(name)
     listed = sources.listed

@@ -125,19 +125,11 @@ def prepare(
     weighted = options.weighs(store)
     if options.target is not None:
         options, parameters = _with_target(options, parameters, store, algo)
-    times, columns = store.stored.time, read_columns(options.columns, store)
-    units = None if times is None else times.units
-    if options.metapath is not None:
-        plain = registry.build(algo, parameters, None, columns, run_options(), units)
-        options = along(options.metapath, options, store, plain)
-    algorithm = registry.build(algo, parameters, options.edge_bias, columns, run_options(), units)
-    if isinstance(algorithm, Walk):
-        algorithm.proposes = options.metapath is not None
+    algorithm, options = _built(algo, parameters, options, store)
     name = recorded_name(algo)
     joined = options.target is not None and not algorithm.sized_by
     sources = Sources(store, algorithm, options.sources, options.instances, options.seed, joined)
-    if options.metapath is not None:
-        require_first(sources, options.metapath, store)
+    require_first(sources, options.metapath, store)
     if joined:
         refuse_unfit(algorithm, sources.instances)
     store, algorithm, weighs = factored(store, algorithm, weighted, options.select)
@@ -159,6 +151,22 @@ def prepare(
     if not plan.keeps_ids(pieces.id_bytes):
         pieces.map_ids()
     return Job(pieces, algorithm, sources, replace(plan, ways=choice.ways), choice.devices)
+
+
+def _built(algo: str, parameters: Record, options: RunOptions, store: GraphStore) -> tuple[Algorithm, RunOptions]:
+    """The algorithm of a run on a graph, and the options of the run, those of its metapath among them."""
+    times, columns = store.stored.time, read_columns(options.columns, store)
+    units = None if times is None else times.units
+
+    def built(bias: str | None) -> Algorithm:
+        return registry.build(algo, parameters, bias, columns, run_options(), units)
+
+    if options.metapath is not None:
+        options = along(options.metapath, options, store, built(None))
+    algorithm = built(options.edge_bias)
+    if isinstance(algorithm, Walk):
+        algorithm.proposes = options.metapath is not None
+    return algorithm, options
 
 
 def _with_target(options: RunOptions, parameters: Record, store: GraphStore, algo: str) -> tuple[RunOptions, Record]:

@@ -3,6 +3,7 @@ same fingerprint.
 """
 
 from collections.abc import Mapping, Sequence
+from inspect import signature
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -51,18 +52,7 @@ def graph_in_memory(
     OptionError and FormatError for what is no graph; StoreError for weights that are negative or not finite.
     """
     if is_hetero(data):
-        _refuse_options(
-            weights=(weights, AUTO),
-            directed=(directed, None),
-            duplicates=(duplicates, None),
-            self_loops=(self_loops, "keep"),
-            reverse=(reverse, False),
-            vertex_ids=(vertex_ids, None),
-            source_column=(source_column, None),
-            target_column=(target_column, None),
-            edge_columns=(edge_columns, None),
-            time=(time, None),
-        )
+        _refuse_options(locals())
         return hetero_in_memory(data)
     refuse_other_indexes(data, edge_columns, weights=weights, time=time)
     found, times = edges_of(data, weights, source_column, target_column), given_times(data, time)
@@ -82,11 +72,7 @@ def graph_in_memory(
     if times and any(str(name).partition(":")[0].lower() == TIME.name for name in further):
         raise OptionError("time: the graph also has an edge column time; give only one of them")
     columns = given_columns({**further, **times}, source.size)
-    source, target = (target, source) if reverse else (source, target)
-    number = np.arange(source.size)  # that each edge has in the object
-    if self_loops == "drop":
-        number = np.flatnonzero(source != target)
-        source, target = source[number], target[number]
+    source, target, number = _kept(*((target, source) if reverse else (source, target)), self_loops == "drop")
     both_ways = not (found.directed if directed is None else directed)
     if both_ways:
         source, target, number = _in_both_directions(source, target, number)
@@ -106,10 +92,18 @@ def graph_in_memory(
     )
 
 
-def _refuse_options(**given: tuple[object, object]) -> None:
-    """OptionError for an option of graphs in memory that is not at its default."""
-    for name, (value, default) in given.items():
-        if value is not default and not (isinstance(value, str | bool) and value == default):
+def _kept(source: np.ndarray, target: np.ndarray, drops_loops: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The edges that stay, and the number that each of them has in the object."""
+    if not drops_loops:
+        return source, target, np.arange(source.size)
+    number = np.flatnonzero(source != target)
+    return source[number], target[number], number
+
+
+def _refuse_options(given: Mapping[str, object]) -> None:
+    """OptionError for an option of ``graph_in_memory`` that is not at its default."""
+    for name, declared in signature(graph_in_memory).parameters.items():
+        if declared.default is not declared.empty and given[name] is not declared.default:
             raise OptionError(f"{name}: a HeteroData object says this itself; leave it out")
 
 

@@ -106,7 +106,7 @@ def test_the_options_of_partition_are_those_of_the_command():
     here = set(PartitionOptions.__annotations__) - {"weights", "vertex_ids", "time"}
     assert {name.replace("partition_size", "partition_bytes") for name in here} == set(
         IngestOptions.__dataclass_fields__
-    )
+    ) | {"reverse_relations"}
     flags = {
         max(param.opts, key=len).removeprefix("--").replace("-", "_") + "s" * getattr(param, "multiple", False)
         for param in partition.params
