@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from csaw.cli import values
-from csaw.partition.base.quoting import printable
+from csaw.partition.base.quoting import counted, printable
 
 if TYPE_CHECKING:
     from csaw.cli.reports.sections import Facts
@@ -97,7 +97,6 @@ def _print_bins(heading: str, bins: list[dict[str, int]]) -> None:
 
 def _print_partitions(parts: list[dict[str, int]]) -> None:
     from csaw.cli.reports.sections import size
-    from csaw.partition.base.notebook import counted
 
     click.echo("\nPartitions")
     for p in parts[:PARTITIONS_SHOWN]:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from csaw.engine.bench.bench_row import Row
-from csaw.partition.arrays.earlier_files import check, names, new_file
+from csaw.partition.arrays.replace import check_result, names_author, new_result
 from csaw.partition.base.plain_data import json_value
 from csaw.partition.errors import FormatError
 
@@ -14,18 +14,18 @@ ROWS = b"[\n {\n"  # the first bytes of JSON written by csaw bench
 
 def check_rows(path: Path) -> None:
     """StoreError unless ``path`` is free or holds rows of an earlier run."""
-    check(path, _holds_rows, "JSON of csaw bench")
+    check_result(path, _holds_rows, "JSON of csaw bench")
 
 
 def check_plot(path: Path) -> None:
     """StoreError unless ``path`` is free or holds a plot of an earlier run."""
-    check(path, lambda file: names(file, AUTHOR), "a plot of csaw bench")
+    check_result(path, lambda file: names_author(file, AUTHOR), "a plot of csaw bench")
 
 
 def write_rows(rows: list[Row], path: Path) -> None:
     """Write rows as JSON, whole or not at all. Raises StoreError as :func:`check_rows`."""
     check_rows(path)
-    with new_file(path) as file:
+    with new_result(path) as file:
         file.write(f"{json.dumps(rows, indent=1, default=json_value)}\n".encode())
 
 

@@ -2,8 +2,7 @@
 kernel's text.
 """
 
-from csaw.engine.plan.layouts import GraphLayout
-from csaw.engine.plan.methods import CODES, Collision, Method
+from csaw.engine.plan.choices import CODES, Collision, GraphLayout, Method
 
 WARP = 32
 BLOCK = 256  # threads of a block in most launches

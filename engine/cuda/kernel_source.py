@@ -13,9 +13,8 @@ from csaw.engine.api.rules import Steps
 from csaw.engine.cuda.compile import cubin
 from csaw.engine.cuda.hook_code import OF_SAMPLERS, Signature
 from csaw.engine.plan.batch_kind import BatchKind
-from csaw.engine.plan.layouts import GraphLayout
-from csaw.engine.plan.methods import CODES as DETECT
-from csaw.engine.plan.methods import Method
+from csaw.engine.plan.choices import CODES as DETECT
+from csaw.engine.plan.choices import GraphLayout, Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.schedule.specialization import WEIGHT, Specialization
 from csaw.partition.errors import OptionError

@@ -27,10 +27,9 @@ from csaw.engine.cuda.hook_code import HookRefused
 from csaw.engine.cuda.kernel_source import Unit, builder_of, compile_all, counts_busy, kernels_of
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, pinned
+from csaw.engine.plan.choices import Method, Residency
 from csaw.engine.plan.contracts import Store
-from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
-from csaw.engine.plan.residency import Residency
 from csaw.engine.schedule.backend import TALLY
 from csaw.engine.schedule.specialization import time_rules
 from csaw.partition.base.kernel_time import Stopwatch, compiles

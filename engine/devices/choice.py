@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from csaw.engine.devices import rates as machine
 from csaw.engine.devices.devices import Devices, first_gpu, is_auto, opened, place
+from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.costs import GPU_SECONDS, START_SECONDS
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.rates import Rates
-from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
 CPU = "the CPU"

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.engine.runs.job import Job
 from csaw.engine.schedule.backend import Backend
 from csaw.partition.errors import DeviceError

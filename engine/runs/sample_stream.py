@@ -32,9 +32,9 @@ from csaw.engine.schedule.device_threads import DeviceThreads, aside, failure
 from csaw.partition import GraphStore
 from csaw.partition.arrays.words import Words
 from csaw.partition.base import arguments
-from csaw.partition.base.notebook import html_facts, line
 from csaw.partition.base.plain_data import OptionValue
 from csaw.partition.base.python_names import reading
+from csaw.partition.base.quoting import html_facts, line
 from csaw.partition.errors import ClosedError, OptionError
 
 if TYPE_CHECKING:

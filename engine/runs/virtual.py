@@ -15,7 +15,7 @@ from csaw.engine.api.recorded import Request as Recorded
 from csaw.engine.api.recorded import built, named, parameters
 from csaw.engine.api.registry import Algo
 from csaw.engine.api.starts import SourceKind
-from csaw.engine.plan.request import Request
+from csaw.engine.plan.limits import Request
 from csaw.engine.runs.job import DRAWS, Job, manifest, prepare, refuse_window
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.samples import check, files
@@ -32,9 +32,8 @@ from csaw.engine.sources.given_columns import IDS
 from csaw.engine.sources.given_sources import LABELS, TIMES, InStore
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.arrays import replace
-from csaw.partition.arrays.files import SAMPLES, bytes_of
+from csaw.partition.arrays.files import SAMPLES, bytes_of, opened_again
 from csaw.partition.arrays.nodes import About, group_node, write_array
-from csaw.partition.arrays.opened_again import opened_again
 from csaw.partition.base import arguments
 from csaw.partition.base.plain_data import OptionValue, Record, Values
 from csaw.partition.base.python_names import kept, reading

@@ -14,8 +14,8 @@ from csaw.engine.api.hook_scope import INLINED
 from csaw.engine.api.rules import MiniBatch, SourceEdges
 from csaw.engine.api.starts import BIASES
 from csaw.engine.api.termination import is_unlimited
+from csaw.engine.plan.choices import Method
 from csaw.engine.plan.contracts import Array, Store
-from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
 

@@ -35,7 +35,7 @@ from csaw.engine.analytics.network import on_host
 from csaw.engine.analytics.spread import STATE_BYTES, Spread, edge_bytes
 from csaw.engine.bench.graphs import by_partitioner, copied
 from csaw.engine.cuda.device import open_device
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.partition.errors import BudgetError, OptionError
 
 COUNT = need_gpus(1)

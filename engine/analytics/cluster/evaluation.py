@@ -23,8 +23,8 @@ from csaw.engine.analytics.network import Network
 from csaw.engine.cluster.clusters import Cluster, opened
 from csaw.engine.cluster.executor import Spread
 from csaw.engine.cluster.recipe import check_device
+from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.rates import available_bytes
-from csaw.engine.plan.residency import Residency
 from csaw.engine.samples import Samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.parallel import processors

@@ -28,7 +28,7 @@ from csaw.engine.analytics.cpu.oriented import scratch_folder
 from csaw.engine.analytics.pieces import within
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.cpu.scratch_file import ScratchFile
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.partition.errors import StoreError
 
 ENTRIES = 1 << 20  # of rows that are cut into windows at a time

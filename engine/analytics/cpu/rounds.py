@@ -35,7 +35,7 @@ from csaw.engine.api.hook_errors import placed
 from csaw.engine.api.hooks import Hook
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import named_type, reason_of
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.partition.errors import BudgetError, OptionError
 
 FEW = 1 << 17  # entries of rows that one thread pushes along in less time than all threads look at every vertex

@@ -30,8 +30,8 @@ from csaw.engine.cuda.graphs.resident import Staging
 from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device
+from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.footprint import NOTHING, Footprint
-from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore, Partition
 from csaw.partition.graph.edge_columns import WEIGHT
 

@@ -13,7 +13,7 @@ from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.analytics.spread import Range
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.memory import pinned
-from csaw.partition.base import worker_pool as parts
+from csaw.partition.base import parallel as parts
 
 # GPUs that share a work in short steps: one thread drives all, since to wake others would take longer than a step.
 

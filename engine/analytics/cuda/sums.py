@@ -36,7 +36,7 @@ from csaw.engine.analytics.ranks import UNITS, Ranks, converged, iterated
 from csaw.engine.cuda.constants import BLOCK, SETTLED
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.launch import Kernels
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 
 
 def is_pulled(network: DeviceNetwork) -> bool:

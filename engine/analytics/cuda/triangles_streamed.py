@@ -37,7 +37,7 @@ from csaw.engine.analytics.cuda.piece_groups import Group, grouped
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.several_gpus import in_order, on_each, rows_of
 from csaw.engine.analytics.cuda.triangle_counts import Counts
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.partition import GraphStore
 from csaw.partition.graph.views import Recut
 

@@ -18,8 +18,8 @@ from csaw.engine.analytics.unfinished import Unfinished
 from csaw.engine.analytics.window_folder import WindowFolder
 from csaw.engine.devices import devices
 from csaw.engine.devices.devices import Devices
+from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.footprint import NOTHING
-from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.graph.views import Windowed

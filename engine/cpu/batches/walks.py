@@ -10,8 +10,8 @@ from csaw.engine.batches.walks import Questions, Rounds, WaitingWalks
 from csaw.engine.cpu.kernels.state import Walkers
 from csaw.engine.cpu.paths import FIELDS, Paths
 from csaw.engine.cpu.runner import CpuRunner
+from csaw.engine.plan.choices import Method
 from csaw.engine.plan.contracts import Array
-from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
 from csaw.engine.schedule.backend import ALL

@@ -11,7 +11,7 @@ from csaw.engine.cuda.constants import BLOCK
 from csaw.engine.cuda.kernel_source import hop_kernel
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.cuda.structs import struct
-from csaw.engine.plan.grouping import worth_grouping
+from csaw.engine.plan.planning import worth_grouping
 from csaw.engine.samples.layouts.hops import time_names
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.schedule.specialization import time_rules

@@ -16,9 +16,9 @@ from csaw.engine.cuda.graphs.resident import Staging, build_alias, build_sums
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device
 from csaw.engine.cuda.structs import record, struct
+from csaw.engine.plan.choices import GraphLayout
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.gpu_memory import owners
-from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs
 from csaw.engine.schedule.backend import VERTICES_AT_A_TIME, check_bias
 from csaw.partition import Partition

@@ -14,8 +14,8 @@ from csaw.engine.cuda.graphs.pieces import OFFSET
 from csaw.engine.cuda.graphs.resident import build_alias_of_rows, build_sums
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import page_locked
+from csaw.engine.plan.choices import GraphLayout
 from csaw.engine.plan.contracts import Store
-from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.schedule.single_rows import SingleRows
 from csaw.partition.graph.edge_columns import EdgeColumn
 

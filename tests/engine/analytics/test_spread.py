@@ -23,7 +23,7 @@ from csaw.engine.analytics.spread import (
 from csaw.engine.bench.graphs import by_partitioner, copied
 from csaw.engine.cuda import device
 from csaw.engine.cuda.device import Device
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.partition.errors import BudgetError, DeviceError, OptionError
 
 LARGE = 1 << 40  # bytes

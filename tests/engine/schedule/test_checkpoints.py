@@ -13,7 +13,7 @@ from helpers.small_samples import files_of, python
 
 from csaw.engine import execute, prepare
 from csaw.engine.plan import planning
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.engine.samples import checkpoints
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.schedule import batch_loop

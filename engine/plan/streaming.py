@@ -1,5 +1,6 @@
-"""The ways in which a streamed run can bring rows to the instances that wait for them: what each is expected to move,
-and the one that the plan takes.
+"""Runs whose graph is streamed: it is cut into pieces, the partitions that are brought into memory, so that memory of
+any size has room for some; and the ways to bring rows to the instances that wait for them, what each is expected to
+move, and the one that the plan takes.
 
 Estimates are for instances spread evenly over partitions, of which a share ``held`` is in memory and ``away`` is not,
 in graphs moved:
@@ -33,10 +34,10 @@ import numpy as np
 
 from csaw.engine.api.starts import sources_each
 from csaw.engine.api.termination import planned_steps
+from csaw.engine.plan.choices import Residency
+from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import drawn, expanding, loading_seconds, met_row, read_bytes
-from csaw.engine.plan.limits import Limits, Shape
-from csaw.engine.plan.request import Request
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.limits import Limits, Request, Shape
 from csaw.partition.base.plain_data import Record
 
 PARTITIONS, PAIRS, ROWS = "partitions", "pairs", "rows"
@@ -222,3 +223,72 @@ def _alone_cost(shape: Shape, hop: Hop, kept: int, residency: Residency, in_plac
         return Alone(hop.rows * in_place, hop.rows * read_bytes(shape))
     each = kept * (2 if shape.needs.second_order else 1)
     return Alone(hop.rows * (in_place - each * met_row(shape.store)) + hop.edges * each, hop.edges * each)
+
+
+# Pieces that should fit at once: with fewer, each one that is brought takes the place of one that walkers come back to.
+# With MORE_SLOTS, walks move a
+# tenth fewer bytes than with SLOTS, but in more loads, which pays for pieces of LARGE_PIECE bytes or more
+# (docs/contributing/tuning.md).
+SLOTS, MORE_SLOTS, LARGE_PIECE = 4, 6, 16 << 20
+MOST_PIECES = 1 << 11  # that a graph is cut into, or so: more would each cost more than their bytes
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The numbers that decide the size of pieces.
+
+    edge: bytes of an edge in a piece. scratch: bytes of an edge while the tables of a piece are made, one piece at a
+    time.
+    together: pieces that a step needs at once. uniform: whether each piece takes the memory of the largest one.
+    """
+
+    store: Store
+    edge: int
+    scratch: int
+    together: int
+    uniform: bool
+
+    @property
+    def least_edges(self) -> int:
+        """Edges of the largest piece where pieces are as small as they can be: those of the longest row."""
+        return self.largest(self._fewest)
+
+    @property
+    def least_bytes(self) -> int:
+        """Least memory for pieces."""
+        return self._bytes(self.least_edges, self.together)
+
+    @property
+    def least(self) -> dict[str, int]:
+        """The least memory for pieces, by what it holds in words."""
+        row = ", as many as the longest row has" if self.least_edges == self.store.max_degree else ""
+        return {f"{self.together} piece(s) of {self.least_edges:,} edges{row}": self.least_bytes}
+
+    def most_edges(self, budget: int) -> int:
+        """Most edges of a piece of several rows if pieces have ``budget`` bytes.
+
+        Those of the largest partition where SLOTS such pieces fit, else as many as let SLOTS or MORE_SLOTS fit.
+        """
+        whole = self.store.largest_partition
+        all_of_it = self.store.edges * self.edge + whole * self.scratch
+        if min(self._bytes(whole, SLOTS), all_of_it) <= budget:
+            return whole
+        more, fewer = budget // self._bytes(1, MORE_SLOTS), budget // self._bytes(1, SLOTS)
+        wanted = max(more, min(fewer, LARGE_PIECE // self.edge))
+        return min(max(wanted, self.least_edges if self.uniform else self._fewest), whole)
+
+    def largest(self, most: int) -> int:
+        """Edges of the largest piece if those of several rows have at most ``most``: a row is never cut."""
+        return min(max(most, self.store.max_degree), self.store.largest_partition)
+
+    def scratch_bytes(self, largest: int) -> int:
+        """Bytes for making the tables of the largest piece."""
+        return largest * self.scratch
+
+    @property
+    def _fewest(self) -> int:
+        return max(1, -(-self.store.edges // MOST_PIECES))
+
+    def _bytes(self, edges: int, pieces: int) -> int:
+        """Bytes of so many pieces of this many edges, and for making the tables of one."""
+        return edges * (pieces * self.edge + self.scratch)
