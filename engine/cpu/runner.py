@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from csaw.engine.api.algorithm import Algorithm, Walk
-from csaw.engine.api.hook_errors import code_of, is_own, placed
+from csaw.engine.api.hook_language import code_of, is_own, placed
 from csaw.engine.api.hooks import Hook
 from csaw.engine.api.rules import MiniBatch, Steps
 from csaw.engine.batches.backend import BatchBackend

@@ -12,7 +12,7 @@ from cupy import ndarray as Array
 from cupy.cuda import nvrtc
 
 from csaw.engine.api.algorithm import Algorithm
-from csaw.engine.api.hook_errors import is_own
+from csaw.engine.api.hook_language import is_own
 from csaw.engine.batches.backend import BatchBackend
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.busy import Busy

@@ -28,7 +28,7 @@ from csaw.engine.plan.rates import ASSUMED, Rates, available_bytes
 from csaw.engine.plan.selection import choose_select, drawn_by
 from csaw.engine.plan.streaming import LARGE_PIECE
 from csaw.engine.plan.target import base_vertices, target_row
-from csaw.engine.samples.layouts.drawn import drawn_layout
+from csaw.engine.samples.layouts import drawn_layout
 from csaw.engine.samples.layouts.hops import Hops
 from csaw.engine.sources.sources import Sources
 from csaw.partition.base.parallel import processors

@@ -6,7 +6,7 @@ from typing import TypeGuard
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
-from csaw.engine.api.hook_errors import is_own
+from csaw.engine.api.hook_language import is_own
 from csaw.engine.api.rules import MiniBatch, SharedNumbers, SourceEdges, VertexLayer, WholeClusters
 from csaw.engine.draws import LEAST_BIAS
 from csaw.engine.plan.bias_bounds import LARGEST, derived_bounds

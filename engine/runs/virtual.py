@@ -20,13 +20,12 @@ from csaw.engine.runs.job import DRAWS, Job, manifest, prepare, refuse_window
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.samples import check, files
 from csaw.engine.samples.check import VIRTUAL, chunk_name
-from csaw.engine.samples.draft import store_attributes
 from csaw.engine.samples.layouts import Arrays
 from csaw.engine.samples.layouts.layout import SEED_TIME
-from csaw.engine.samples.place import check_place, partial_of
+from csaw.engine.samples.opened import Source, joined
+from csaw.engine.samples.place import check_place, partial_of, store_attributes
 from csaw.engine.samples.results import write_results
 from csaw.engine.samples.samples import Samples
-from csaw.engine.samples.source import Source, joined
 from csaw.engine.samples.stored import OnDemand, Rows
 from csaw.engine.sources.given_columns import IDS
 from csaw.engine.sources.given_sources import LABELS, TIMES, InStore

@@ -9,7 +9,7 @@ import numpy as np
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, MiniBatches, Traversal, Walk
 from csaw.engine.api.bases import InTime, TemporalWalk
-from csaw.engine.api.hook_errors import is_own
+from csaw.engine.api.hook_language import is_own
 from csaw.engine.api.hook_scope import INLINED
 from csaw.engine.api.rules import MiniBatch, SourceEdges
 from csaw.engine.api.starts import BIASES

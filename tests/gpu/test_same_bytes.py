@@ -13,7 +13,7 @@ from helpers.invariance import assert_same
 from csaw.engine import execute, prepare
 from csaw.engine.plan.choices import DETECTORS
 from csaw.engine.plan.options import Policy
-from csaw.engine.runs.backends import open_backend
+from csaw.engine.runs.job import open_backend
 from csaw.engine.schedule.backend import TALLY
 from csaw.engine.sources import sources
 from csaw.partition.errors import BiasError, BudgetError, OptionError

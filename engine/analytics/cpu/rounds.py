@@ -31,7 +31,7 @@ from csaw.engine.analytics.rounds import (
     is_real,
     refuse_fault,
 )
-from csaw.engine.api.hook_errors import placed
+from csaw.engine.api.hook_language import placed
 from csaw.engine.api.hooks import Hook
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import named_type, reason_of

@@ -14,7 +14,7 @@ from csaw.engine.export.formats import NUMBER, TABLES_LACK, WEIGHT
 from csaw.engine.export.tables import Rows, csv_words, kind_of_ids, kind_of_times, packed
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
-from csaw.engine.samples.check_numbers import check_names
+from csaw.engine.samples.array import check_names
 from csaw.engine.samples.edges import ALONE, edge_arrays, edge_columns, numbered_edges
 from csaw.engine.samples.layouts.layout import BATCH, EDGE_WEIGHT
 from csaw.partition.errors import OptionError

@@ -16,7 +16,7 @@ from csaw.engine.export.formats import BETWEEN, END, NODE, NUMBER, OF_DRAWN, OF_
 from csaw.engine.export.tables import Rows, kind_of_ids, packed, xml_words
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
-from csaw.engine.samples.check_numbers import check_names
+from csaw.engine.samples.array import check_names
 from csaw.engine.samples.edges import edge_arrays, edge_columns, edges_between
 from csaw.engine.samples.layouts.layout import EDGE, EDGE_WEIGHT
 

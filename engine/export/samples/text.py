@@ -13,9 +13,8 @@ from csaw.engine.export.formats import OF_EDGES, OF_WALKS, TABLES_LACK
 from csaw.engine.export.tables import TIME_ROOM, kind_of_times, packed, refused
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
-from csaw.engine.samples.check_numbers import check_names
+from csaw.engine.samples.array import bits, check_names
 from csaw.engine.samples.edges import ALONE, Edges, edge_arrays, numbered_edges, time_columns
-from csaw.engine.samples.ids import bits
 from csaw.partition.arrays.words import Words
 
 SUFFIXES = (".txt", ".txt.gz")
