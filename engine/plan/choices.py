@@ -156,7 +156,7 @@ class Collision(StrEnum):
 # none        the run cannot draw a candidate twice
 
 DETECTORS = ("strided", "contiguous", "linear")
-CODES = {"strided": 0, "contiguous": 1, "linear": 2, "none": 0}  # DETECT in the kernels' text
+DETECTOR_CODES = {"strided": 0, "contiguous": 1, "linear": 2, "none": 0}  # DETECT in the kernels' text
 
 
 def choose_detector(

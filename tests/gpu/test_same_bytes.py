@@ -21,7 +21,7 @@ from csaw.partition.errors import BiasError, BudgetError, OptionError
 device_or_skip()
 
 from csaw.engine.cuda.backend import CudaBackend  # these import CuPy
-from csaw.engine.cuda.batches import layers, minibatches, trees
+from csaw.engine.cuda.batches import hops, layers, trees
 from csaw.engine.cuda.runner import Transits
 from csaw.engine.plan import planning
 from csaw.engine.plan.batch_kind import BatchKind, tree_edges
@@ -199,7 +199,7 @@ def test_parts_of_mini_batches_with_too_many_keys_take_rounds(tmp_path, monkeypa
     store = random_store(tmp_path / "g.zarr", vertices=30_000, edges=300_000, weighted=False)
     options = {"fanout": (10, 10), "seeds_per_batch": 300, "sources": "random:1000"} | options
     expected = arrays_of(store, tmp_path / "s.zarr", "minibatch", seed=5, **options)
-    monkeypatch.setattr(minibatches, "MOST_PARTS", most_parts)
+    monkeypatch.setattr(hops, "MOST_PARTS", most_parts)
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "minibatch", seed=5, device="cuda", **options))
 
 

@@ -24,8 +24,7 @@ from csaw.engine.analytics.cuda.shared_array import SharedArray
 from csaw.engine.analytics.passes import level_blocks
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.analytics.spread import Range
-from csaw.engine.cuda.constants import ROW_LANES, SUM_PIECE
-from csaw.engine.cuda.structs import struct
+from csaw.engine.cuda.declarations import ROW_LANES, SUM_PIECE, struct
 
 log = logging.getLogger(__name__)
 

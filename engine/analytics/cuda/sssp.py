@@ -30,7 +30,7 @@ from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.passes import CHUNK, any_active, first_step, settle_ranges
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.cuda import arrays
-from csaw.engine.cuda.constants import BLOCK
+from csaw.engine.cuda.declarations import BLOCK
 
 LARGE = 1 << 30  # entries of rows of a graph from where on several GPUs are quicker (docs/contributing/tuning.md)
 

@@ -33,7 +33,7 @@ from csaw.engine.analytics.cuda.shared_array import SharedArray
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.lanczos import leading
 from csaw.engine.analytics.ranks import UNITS, Ranks, converged, iterated
-from csaw.engine.cuda.constants import BLOCK, SETTLED
+from csaw.engine.cuda.declarations import BLOCK, SETTLED
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.plan.choices import Residency

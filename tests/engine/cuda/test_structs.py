@@ -12,8 +12,7 @@ import pytest
 from csaw.engine.analytics.cpu.kernels import lanes
 from csaw.engine.bench import KERNELS
 from csaw.engine.cuda import compile as compiler
-from csaw.engine.cuda.constants import SUM_PIECE
-from csaw.engine.cuda.structs import ENGINE, members, parameters, record, struct
+from csaw.engine.cuda.declarations import ENGINE, SUM_PIECE, members, parameters, record, struct
 
 FILES = {
     "Output": "walk.cu",
