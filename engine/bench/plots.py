@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from csaw.engine.bench import plot_panels, suites
 from csaw.engine.bench.bench_row import MACHINE, Row, day, exceeded, measured
-from csaw.engine.bench.files import AUTHOR, check_plot
+from csaw.engine.bench.earlier_runs import AUTHOR, check_plot
 from csaw.partition.arrays.replace import new_result
 from csaw.partition.base.plot_style import MUTED, RC, SMALL, TITLE, following_the_reader
 from csaw.partition.base.quoting import short

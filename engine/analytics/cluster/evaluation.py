@@ -11,7 +11,15 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Self, cast
 
-from csaw.engine.analytics.cluster.measure_recipe import refuse_without_file, sent
+from csaw.engine.analytics.cluster.measurer import (
+    Given,
+    Measurer,
+    SpreadNetwork,
+    find,
+    find_in_sample,
+    refuse_without_file,
+    sent,
+)
 from csaw.engine.analytics.computations import DIVIDED
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import profiles, sampled
@@ -86,7 +94,6 @@ def evaluate_on_cluster(
 @contextmanager
 def spread_measuring(where: Cluster, store: GraphStore, wish: EvaluateOptions) -> Iterator["SpreadMeasuring"]:
     """Measures by the workers of a cluster."""
-    from csaw.engine.analytics.cluster.measurer import Given, Measurer
 
     given = Given(str(store.path.absolute()), store.fingerprint, _of_worker(wish, where))
     with opened(where, SAFE) as executor, executor.joined(Measurer(given)) as name:
@@ -135,8 +142,6 @@ class SpreadMeasuring:
         return found
 
     def _findings(self, one: Measure) -> Findings:
-        from csaw.engine.analytics.cluster.measurer import find
-        from csaw.engine.analytics.cluster.remote_network import SpreadNetwork
 
         if one.needs_only(DIVIDED, self.store.directed):
             return one.findings(cast(Network, SpreadNetwork(self.store, self.spread, self.name, sent(one))))
@@ -147,7 +152,6 @@ class SpreadMeasuring:
 
         All its instances together are a task for each measure; of each by itself, some instances are a task.
         """
-        from csaw.engine.analytics.cluster.measurer import find_in_sample
 
         pieces = list(sampled.pieces(samples, each=self.wish.instances == "each"))
         task = partial(_task, self.name, str(samples.path.absolute()), samples.algo, self.wish.as_)

@@ -12,10 +12,10 @@ from csaw.cli.main import cli
 from csaw.engine.analytics.computations import SPREAD, lacking
 from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
-from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.spread import (
     GRAIN,
     STATE_BYTES,
+    Exchange,
     Spread,
     edge_bytes,
     place,

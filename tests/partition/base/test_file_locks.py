@@ -15,8 +15,8 @@ from helpers.no_locks import NO_LOCKS, without_locks
 
 from csaw.datasets import cached
 from csaw.datasets.download import Part
-from csaw.engine.analytics import window_folder
 from csaw.engine.analytics.derived import KINDS, LEAST_MEMORY, derived_store
+from csaw.engine.analytics.evaluation import networks
 from csaw.partition.arrays import locks, replace
 from csaw.partition.arrays.locks import Lock, require_unlocked
 from csaw.partition.base.compile import _LockedCacheFile
@@ -189,7 +189,7 @@ def test_without_locks_a_killed_maker_keeps_the_others_waiting_for_a_while_only(
 def test_without_locks_no_folder_of_a_window_is_taken_for_left(tmp_path, monkeypatch, number):
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
     without_locks(monkeypatch, number)
-    first, second = window_folder.WindowFolder(), window_folder.WindowFolder()
+    first, second = networks.WindowFolder(), networks.WindowFolder()
     assert first.path.is_dir()
     assert second.path.is_dir()
     for one in (first, second):

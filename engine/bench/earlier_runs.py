@@ -1,10 +1,14 @@
-"""Comparison with an earlier run: the figures that are slower or faster beyond the noise of both runs."""
+"""Files of a run, which may replace those of an earlier run and nothing else, and comparison with an earlier run: the
+figures that are slower or faster beyond the noise of both runs.
+"""
 
 import json
 from pathlib import Path
 from typing import NamedTuple
 
 from csaw.engine.bench.bench_row import MACHINE, Row, key, measured, spread
+from csaw.partition.arrays.replace import check_result, names_author, new_result
+from csaw.partition.base.plain_data import json_value
 from csaw.partition.base.quoting import short
 from csaw.partition.errors import FormatError
 
@@ -77,3 +81,33 @@ def _ratio(change: Change) -> float:
 def _line(change: Change) -> str:
     now, before = (f"{short(row['rate'], row['unit'])} ({spread(row)})" for row in (change.now, change.before))
     return f"{change.name}: {now}, was {before}, {100 * _ratio(change):.0f} %"
+
+
+AUTHOR = "csaw bench"  # in the metadata of a plot
+ROWS = b"[\n {\n"  # the first bytes of JSON written by csaw bench
+
+
+def check_rows(path: Path) -> None:
+    """StoreError unless ``path`` is free or holds rows of an earlier run."""
+    check_result(path, _holds_rows, "JSON of csaw bench")
+
+
+def check_plot(path: Path) -> None:
+    """StoreError unless ``path`` is free or holds a plot of an earlier run."""
+    check_result(path, lambda file: names_author(file, AUTHOR), "a plot of csaw bench")
+
+
+def write_rows(rows: list[Row], path: Path) -> None:
+    """Write rows as JSON, whole or not at all. Raises StoreError as :func:`check_rows`."""
+    check_rows(path)
+    with new_result(path) as file:
+        file.write(f"{json.dumps(rows, indent=1, default=json_value)}\n".encode())
+
+
+def _holds_rows(path: Path) -> bool:
+
+    try:
+        with path.open("rb") as file:
+            return file.read(len(ROWS)) == ROWS and bool(read(path))
+    except (FormatError, RecursionError):
+        return False

@@ -1,4 +1,5 @@
-"""PageRank by power iteration in integers, the same bits on any device (Page, Brin, Motwani and Winograd 1999).
+"""What is iterated by passes over a graph's matrix, the same on any device: PageRank by power iteration in integers
+(Page, Brin, Motwani and Winograd 1999), and leading singular values by products with vectors.
 
 A rank is a whole number of units, of which there are 2^62. A vertex passes a whole number of units along each of its
 edges: damping times its rank by its degree, rounded down. The rest, which is the share of random jumps, the ranks of
@@ -14,12 +15,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from csaw.engine.analytics import pieces
+from csaw.engine.analytics import passes
 from csaw.engine.analytics.measure import FIXED, Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.api.option import option
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.footprint import Footprint
+from csaw.partition.errors import OptionError
 
 UNITS = 1 << 62
 FLOATS = UNITS >> 51  # units by which products of 64-bit floats may be off, together
@@ -154,8 +156,8 @@ def binned(units: np.ndarray, label: str) -> Distribution:
 
     Ranks are rounded to the middle of the eighth of a doubling that they are in; 0 stays 0.
     """
-    found = [_middles(units[low:high], units.size) for low, high in pieces.spans(units.size) or [(0, 0)]]
-    return Distribution(*pieces.occurrences(found), label)
+    found = [_middles(units[low:high], units.size) for low, high in passes.spans(units.size) or [(0, 0)]]
+    return Distribution(*passes.occurrences(found), label)
 
 
 def _middles(units: np.ndarray, vertices: int) -> tuple[np.ndarray, np.ndarray]:
@@ -163,3 +165,63 @@ def _middles(units: np.ndarray, vertices: int) -> tuple[np.ndarray, np.ndarray]:
     fractions, exponents = np.frexp(units * (vertices / UNITS))
     middles = np.where(units > 0, (np.floor(fractions * 2 * BINS) + 0.5) / (2 * BINS), 0.0)
     return np.unique(np.ldexp(middles, exponents), return_counts=True)
+
+
+DENSE = 64  # vertices up to which all values are computed, and those needed are taken
+SPARE = 8  # vectors beside those of the search and results: ARPACK's own, two of a product, offsets and degrees
+WEYL = np.uint64(0x9E3779B97F4A7C15)
+
+
+def leading(network: Network, count: int, incoming: Network | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Find the ``count`` largest singular values, falling, and the left singular vector [V] of the largest.
+
+    The sum of the vector is not negative. The matrix has the number of entries of row v that are u in row v, column u.
+    By the implicitly restarted Lanczos method (Lehoucq, Sorensen and Yang, ARPACK, 1998) on the matrix if it is
+    symmetric, else on its product with its transpose, from a fixed vector; vectors are on the host. Products have an
+    order of their own (ordered_sums). OptionError where the values do not settle.
+
+    ``incoming``: the rows of the other direction (default: the network's own ``incoming``, if it is directed).
+    """
+    vertices = network.vertices
+    if vertices == 0:
+        return np.zeros(0), np.zeros(0)
+    if incoming is None:
+        incoming = network.incoming
+    if vertices <= max(DENSE, 2 * count + 1):
+        values, vectors = np.linalg.eigh(np.array([_multiplied(network, incoming, row) for row in np.eye(vertices)]).T)
+    else:
+        values, vectors = _lanczos(network, incoming, count)
+    if network.directed:
+        values = np.sqrt(np.maximum(values, 0))
+    order = np.argsort(-np.abs(values), kind="stable")[:count]
+    largest = vectors[:, order[0]] if order.size else np.zeros(0)
+    return np.abs(values[order]), largest if largest.sum() >= 0 else -largest
+
+
+def kept(count: int) -> Footprint:
+    """The memory of the host for ``count`` leading values, beside rows."""
+    return Footprint(8 * (2 * max(2 * count + 1, 20) + count + SPARE), fixed=FIXED)  # ARPACK copies those of the search
+
+
+def _multiplied(network: Network, incoming: Network, vector: np.ndarray) -> np.ndarray:
+    """The matrix times a vector; of a directed graph, the matrix times its transpose times a vector."""
+    values = network.xp.asarray(np.ascontiguousarray(vector, np.float64).ravel())
+    if network.directed:
+        values = incoming.compute("ordered_sums", values=values)
+    return on_host(network.compute("ordered_sums", values=values))
+
+
+def _lanczos(network: Network, incoming: Network, count: int) -> tuple[np.ndarray, np.ndarray]:
+    from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+    vertices = network.vertices
+    start = 0.5 + ((np.arange(vertices, dtype=np.uint64) * WEYL) >> np.uint64(11)) * 2.0**-53
+    matrix = LinearOperator(
+        (vertices, vertices), lambda vector: _multiplied(network, incoming, vector), dtype=np.float64
+    )
+    try:
+        return eigsh(matrix, count, which="LM", v0=start)
+    except ArpackNoConvergence as error:
+        raise OptionError(
+            f"--spectrum-size: {count:,} leading values did not converge ({error}); ask for fewer or more of them"
+        ) from error
