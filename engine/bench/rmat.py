@@ -12,7 +12,7 @@ import cupy
 import numpy as np
 from cupy import ndarray as Array
 
-from csaw.datasets.rmat import from_one_to_five
+from csaw.datasets.generate import from_one_to_five
 from csaw.datasets.spec import Integers, Rmat
 from csaw.engine.bench import KERNELS
 from csaw.engine.cuda.compile import Unit

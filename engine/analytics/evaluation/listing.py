@@ -128,7 +128,7 @@ def write_list(
         simple = _simple(networks)
         listed = Listed(store, kind.title, kind.columns, kind.pieces(simple), networks.host.threads)
         wrote = target.write(
-            lambda file, update: formats(LISTINGS)[format].write(listed, file, target.name, update),
+            lambda file, update: formats(LISTINGS)[format].write_list(listed, file, target.name, update),
             begin(simple.edges),
         )
     return {

@@ -23,7 +23,7 @@ HOLDS = ("vertices", "direction", "numbers")
 LARGEST = 2**31 - 1  # weight: METIS's integers have 32 bits unless it is built for more
 
 
-def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+def write_graph(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
     store = edges.store
     if store.directed:
         raise OptionError(

@@ -1,8 +1,10 @@
-"""NumPy: walks as they are stored, [instances, walk_length + 1]; edges as records (instance, src, dst, depth), in time
-with the time of each, of layers with its weight, of disjoint mini-batches with the number of its seed.
+"""NumPy. Of samples walks as they are stored, [instances, walk_length + 1]; edges as records (instance, src, dst,
+depth), in time with the time of each, of layers with its weight, of disjoint mini-batches with the number of its seed.
+A vertex without an edge is a record whose dst is the fill value (of string ids the empty string) and whose depth is -1;
+its time is -2^63, and its weight NaN.
 
-A vertex without an edge is a record whose dst is the fill value
-(of string ids the empty string) and whose depth is -1; its time is -2^63, and its weight NaN.
+Of lists an array [rows, columns] of ids where all columns hold vertices, otherwise records with a field for each. The
+number of rows is written last, into the header, which has room for any.
 
 All string ids of a file are as wide as the longest, so long ones are refused.
 """
@@ -13,7 +15,8 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.export.formats import OF_WALKS, TABLES_LACK, kind_of
+from csaw.engine.export.common import OF_WALKS, TABLES_LACK, kind_of
+from csaw.engine.export.graph_rows import Listed
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.edges import ALONE, edge_arrays, edge_columns, numbered_edges
@@ -28,7 +31,7 @@ IS_BINARY = True
 PIECE = 1 << 26  # bytes made at a time
 
 
-def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
+def write_samples(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
     if samples.has_walks and not samples.layout.has_limit:
         raise OptionError(
             f"{samples.path}: walks without a limit do not fit the table of an .npy file; export to .parquet, "
@@ -99,3 +102,38 @@ def _named(samples: Samples, ids: np.ndarray, kind: np.dtype) -> np.ndarray:
 def _header(file: IO[bytes], shape: tuple[int, ...], dtype: np.dtype) -> None:
     description = np.lib.format.dtype_to_descr(dtype)
     np.lib.format.write_array_header_2_0(file, {"shape": shape, "fortran_order": False, "descr": description})
+
+
+MAGIC, HEADER_BYTES = b"\x93NUMPY\x02\x00", 512
+
+
+def write_list(listed: Listed, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+    vertex = kind_of(listed.id_dtype, listed.words)
+    plain = listed.ends == len(listed.columns)
+    fields = [(column.name, vertex if column.is_vertex else np.dtype(np.int64)) for column in listed.columns]
+    width, dtype = ((len(fields),), vertex) if plain else ((), np.dtype(fields))
+
+    def made(arrays: list[np.ndarray]) -> np.ndarray:
+        table = np.empty((arrays[0].size, *width), dtype)
+        for k, (column, array) in enumerate(zip(listed.columns, listed.originals(arrays), strict=True)):
+            named = listed.words[array] if column.is_vertex and listed.words is not None else array
+            if plain:
+                table[:, k] = named
+            else:
+                table[column.name] = named
+        return table
+
+    file.write(_header_of_list((0, *width), dtype))
+    for done, table in listed.map(made):
+        file.write(table.data)
+        update(done)
+    file.seek(0)
+    file.write(_header_of_list((listed.rows, *width), dtype))
+    file.seek(0, 2)
+
+
+def _header_of_list(shape: tuple[int, ...], dtype: np.dtype) -> bytes:
+    """The header of a file of format 2.0, of one size whatever the shape (NumPy Enhancement Proposal 1)."""
+    said = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    size = HEADER_BYTES - len(MAGIC) - 4
+    return MAGIC + size.to_bytes(4, "little") + repr(said).encode().ljust(size - 1) + b"\n"

@@ -1,7 +1,10 @@
-"""Text: a walk a line, vertices separated by spaces, as gensim's ``corpus_file`` reads; or lines ``instance src dst
-depth``, in time with the time behind them, and ``instance vertex`` for one without an edge.
+"""Text. Of samples a walk a line, vertices separated by spaces, as gensim's ``corpus_file`` reads; or lines ``instance
+src dst depth``, in time with the time behind them, and ``instance vertex`` for one without an edge. Times are numbers
+with decimals or dates, as the input of the graph has them.
 
-Times are numbers with decimals or dates, as the input of the graph has them.
+Of graphs rows ``source target``, with the weight and the number of the edge in the input where the store has them,
+below a header as SNAP's files have it; an undirected edge is one row. Of lists one row per line, cells separated by
+tabs, below a header that names them.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,13 +12,25 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.export.formats import OF_EDGES, OF_WALKS, TABLES_LACK
-from csaw.engine.export.tables import TIME_ROOM, kind_of_times, packed, refused
+from csaw.engine.export.common import OF_EDGES, OF_WALKS, TABLES_LACK
+from csaw.engine.export.graph_rows import Edges as GraphEdges
+from csaw.engine.export.graph_rows import Listed
+from csaw.engine.export.tables import (
+    TIME_ROOM,
+    columns_of,
+    kind_of_times,
+    packed,
+    plain_words,
+    refused,
+    write_edges,
+    write_rows,
+)
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.array import bits, check_names
 from csaw.engine.samples.edges import ALONE, Edges, edge_arrays, numbered_edges, time_columns
 from csaw.partition.arrays.words import Words
+from csaw.partition.base.version import VERSION
 
 SUFFIXES = (".txt", ".txt.gz")
 LACKS = (OF_WALKS, OF_EDGES, *TABLES_LACK)
@@ -24,7 +39,7 @@ ROWS = 1 << 16  # formatted at a time, if they are not more bytes than
 BYTES = 1 << 26
 
 
-def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
+def write_samples(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
     words, walks = _Words(samples), samples.has_walks
 
     def lines(start: int, stop: int) -> list[memoryview]:
@@ -131,3 +146,32 @@ def _unfit(words: Words) -> np.ndarray:
 def _half(ids: np.ndarray) -> np.uint64:
     """The first of the unsigned numbers that stands for a negative id; 0 where none does."""
     return np.uint64(1 << (8 * ids.dtype.itemsize - 1) if ids.dtype.kind == "i" else 0)
+
+
+HOLDS = ("ids", "edge_ids", "direction")
+NAMES = {"weight": "Weight", "edge_id": "EdgeId"}
+
+
+def write_graph(edges: GraphEdges, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+    store, columns = edges.store, [NAMES[name] for name in columns_of(edges)]
+    words = plain_words(edges.words)
+    header = (
+        (
+            f"# {'Directed' if store.directed else 'Undirected'} graph, written by csaw {VERSION}, fingerprint "
+            f"{store.fingerprint}\n"
+        )
+        + "# "
+        + "\t".join(["FromNodeId", "ToNodeId", *columns])
+        + "\n"
+    )
+    with packed(file, name) as out:
+        out.write(header.encode())
+        write_edges(edges, out, update, [b"", *[b"\t"] * (1 + len(columns)), b"\n"], words)
+
+
+def write_list(listed: Listed, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+    names = "\t".join(column.name for column in listed.columns)
+    header = f"# {listed.title}, written by csaw {VERSION}, fingerprint {listed.store.fingerprint}\n# {names}\n"
+    with packed(file, name) as out:
+        out.write(header.encode())
+        write_rows(listed, out, update, b"\t", plain_words(listed.words))

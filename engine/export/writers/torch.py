@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, cast
 
 import numpy as np
 
-from csaw.engine.export.formats import OF_DRAWN
+from csaw.engine.export.common import OF_DRAWN
 from csaw.engine.samples import Samples
 from csaw.partition.errors import MissingDependencyError
 from csaw.partition.graph.store import GraphStore
@@ -24,7 +24,7 @@ LACKS = (OF_DRAWN,)
 LISTS = ("num_sampled_nodes", "num_sampled_edges")
 
 
-def write(
+def write_samples(
     samples: Samples,
     file: IO[bytes],
     name: str,

@@ -1,10 +1,12 @@
-"""GraphML: one graph that has every instance, none joined with another.
+"""GraphML (Brandes, Eiglsperger, Herman, Himsolt and Marshall, GraphML progress report, GD 2001).
 
-A node ``INSTANCE:VERTEX`` has both as data; an edge leads from the vertex that it was drawn from, and has its
-depth, in time its time, of layers its weight, and of disjoint mini-batches the number of its seed.
+Of samples one graph that has every instance, none joined with another. A node ``INSTANCE:VERTEX`` has both as data; an
+edge leads from the vertex that it was drawn from, and has its depth, in time its time, of layers its weight, and of
+disjoint mini-batches the number of its seed. Repeated edges are as many edges. Vertices without an edge are nodes as
+well.
 
-Repeated edges are as many edges. Vertices without an edge are nodes as well. (Brandes, Eiglsperger, Herman, Himsolt and
-Marshall, GraphML progress report, GD 2001.)
+Of graphs a node for each vertex, whose id is the original one, and an edge for each edge, with its weight and its
+number in the input where the store has them. An undirected edge is written once.
 """
 
 from collections.abc import Callable
@@ -12,8 +14,9 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.export.formats import BETWEEN, END, NODE, NUMBER, OF_DRAWN, OF_SEEDS, SIGNED, WEIGHT, document
-from csaw.engine.export.tables import Rows, kind_of_ids, packed, xml_words
+from csaw.engine.export.common import BETWEEN, END, NODE, NUMBER, OF_DRAWN, OF_SEEDS, SIGNED, WEIGHT, document
+from csaw.engine.export.graph_rows import Edges
+from csaw.engine.export.tables import Rows, columns_of, kind_of_ids, packed, write_edges, xml_words
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.array import check_names
@@ -25,7 +28,7 @@ SUFFIXES = (".graphml", ".graphml.gz")
 SAID = ("algorithm", "seed", "fingerprint")  # of the request
 
 
-def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
+def write_samples(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
     words = xml_words(samples.words)
     ids = kind_of_ids(samples.vertex_dtype, samples.words)
     inside = b'"><data key="instance">', b'</data><data key="vertex">', b"</data></node>\n"
@@ -78,3 +81,25 @@ def _nodes(samples: Samples, arrays: dict[str, np.ndarray]) -> tuple[np.ndarray,
     new = np.ones(order.size, bool)
     new[1:] = (instance[1:] != instance[:-1]) | (vertex[1:] != vertex[:-1])
     return instance[new], vertex[new]
+
+
+HOLDS = ("ids", "names", "edge_ids", "vertices", "direction")
+VERTICES = 1 << 18  # written at a time
+KEYS = {"weight": ("edge", "float"), "edge_id": ("edge", "long")}
+
+
+def write_graph(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+    store, columns, words = edges.store, columns_of(edges), xml_words(edges.words)
+    nodes = Rows(NODE, [kind_of_ids(edges.id_dtype, edges.words)], words)
+    data = [f'"><data key="{column}">'.encode() for column in columns[:1]] + [
+        f'</data><data key="{column}">'.encode() for column in columns[1:]
+    ]
+    around = [BETWEEN[0], BETWEEN[1], *data, b"</data></edge>\n" if columns else b'"/>\n']
+    with packed(file, name) as out:
+        said = {"fingerprint": store.fingerprint}
+        out.write(document({column: KEYS[column] for column in columns}, said, directed=store.directed))
+        for first in range(0, store.vertices, VERTICES):
+            dense = np.arange(first, min(first + VERTICES, store.vertices))
+            out.write(nodes.text([edges.original(dense)]))
+        write_edges(edges, out, update, around, words)
+        out.write(END)

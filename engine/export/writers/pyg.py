@@ -10,7 +10,7 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.export.formats import OF_DRAWN
+from csaw.engine.export.common import OF_DRAWN
 from csaw.engine.samples import Samples
 from csaw.partition.graph.store import GraphStore
 
@@ -20,7 +20,7 @@ NUMBERS_EDGES = True
 LACKS = (OF_DRAWN,)
 
 
-def write(
+def write_samples(
     samples: Samples,
     file: IO[bytes],
     name: str,

@@ -22,7 +22,7 @@ IS_BINARY = True
 HOLDS = ("ids", "names", "edge_ids", "vertices", "direction")
 
 
-def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+def write_graph(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
     store = edges.store
     small = np.dtype(np.int32 if max(store.vertices, store.edges) <= np.iinfo(np.int32).max else np.int64)
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:

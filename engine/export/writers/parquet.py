@@ -1,8 +1,12 @@
-"""Parquet, a row group for every group of instances: (instance, walk) with a list column, of walks in time another one,
-times; or (instance, src, dst, depth), in time also time, of layers also weight, of disjoint mini-batches also batch, of
-which all but the first two are null for a vertex without an edge. Vertices are int64, however many there are.
+"""Parquet. Of samples a row group for every group of instances: (instance, walk) with a list column, of walks in time
+another one, times; or (instance, src, dst, depth), in time also time, of layers also weight, of disjoint mini-batches
+also batch, of which all but the first two are null for a vertex without an edge. Vertices are int64, however many there
+are.
 
 A file has one writer. Large samples are a folder of files, each written by a thread, in the order of instances.
+
+Of graphs rows (source, target), with ``weight``, ``edge_id`` and further columns where the store has them; an
+undirected edge is one row. Of lists a row group for each piece, in order.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,7 +15,9 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 
 from csaw.engine.export.arrow import pyarrow, schema_of, vertex_type, vertices, write_tables
-from csaw.engine.export.formats import TABLES_LACK
+from csaw.engine.export.common import TABLES_LACK
+from csaw.engine.export.graph_rows import Edges, Listed, Piece
+from csaw.engine.export.tables import columns_of, names_of_ends
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import Span, group_bytes
 from csaw.engine.samples.edges import ALONE, edge_columns, numbered_edges
@@ -20,6 +26,7 @@ from csaw.partition.graph.attributes import COUNT, NUMBER
 
 if TYPE_CHECKING:
     from pyarrow import Array, Schema, Table
+
 
 LACKS = TABLES_LACK
 SUFFIXES = (".parquet",)
@@ -121,3 +128,59 @@ def _times(arrays: dict[str, np.ndarray]) -> "Array":
 
 def _vertices(samples: Samples, ids: np.ndarray, nulls: np.ndarray | None = None) -> "Array":
     return vertices(ids, samples.words, samples.path, nulls)
+
+
+HOLDS = ("ids", "names", "edge_ids", "edge_columns")
+
+
+def write_graph(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+    pa, store, words = pyarrow(), edges.store, edges.words
+    schema = _schema_of_graph(edges)
+
+    def made(piece: Piece) -> "Table":
+        ends = [vertices(edges.original(dense), words, store.path) for dense in (piece.src, piece.dst)]
+        numbers = (one for one in (piece.weights, piece.edge_ids, *piece.further) if one is not None)
+        columns = [*ends, *map(pa.array, numbers)]
+        return pa.table([column.cast(field.type) for column, field in zip(columns, schema, strict=True)], schema=schema)
+
+    write_tables(file, schema, edges.map(made, once="upper"), store.vertices, update)
+
+
+def _schema_of_graph(edges: Edges) -> "Schema":
+    pa, store = pyarrow(), edges.store
+    vertex = vertex_type(edges.id_dtype, edges.words)
+    source, target = names_of_ends(None, ("source", "target"), columns_of(edges))
+    fields = {
+        source: (vertex, "vertex that the edge begins at", NUMBER),
+        target: (vertex, "vertex that the edge leads to", NUMBER),
+    }
+    if store.weighted:
+        fields["weight"] = (pa.float32(), "weight of the edge", NUMBER)
+    if edges.has_edge_ids:
+        fields["edge_id"] = (pa.int64(), "number of the edge in the input, from 0", NUMBER)
+    for column in edges.further:
+        said = "time of the edge" if column == store.time else "number that the edge has"
+        fields[column.name] = (pa.from_numpy_dtype(column.dtype), said, column.units)
+    return schema_of(fields, {"fingerprint": store.fingerprint, "directed": store.directed, "vertices": store.vertices})
+
+
+def write_list(listed: Listed, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+    pa, schema, words = pyarrow(), _schema_of_list(listed), listed.words
+
+    def made(arrays: "list[np.ndarray]") -> "Table":
+        columns = [
+            vertices(values, words, listed.store.path) if column.is_vertex else pa.array(values)
+            for column, values in zip(listed.columns, listed.originals(arrays), strict=True)
+        ]
+        return pa.table([one.cast(field.type) for one, field in zip(columns, schema, strict=True)], schema=schema)
+
+    write_tables(file, schema, listed.map(made), listed.store.vertices, update)
+
+
+def _schema_of_list(listed: Listed) -> "Schema":
+    vertex = vertex_type(listed.id_dtype, listed.words)
+    fields = {
+        column.name: (vertex, column.what, NUMBER) if column.is_vertex else (pyarrow().int64(), column.what, COUNT)
+        for column in listed.columns
+    }
+    return schema_of(fields, {"fingerprint": listed.store.fingerprint, "vertices": listed.store.vertices})

@@ -9,7 +9,7 @@ Remington, The Matrix Market exchange formats, NISTIR 5935, 1996.)
 from collections.abc import Callable
 from typing import IO
 
-from csaw.engine.export.formats import NUMBER, WEIGHT
+from csaw.engine.export.common import NUMBER, WEIGHT
 from csaw.engine.export.graph_rows import Edges, Piece
 from csaw.engine.export.tables import Rows, packed
 from csaw.partition.base.version import VERSION
@@ -18,7 +18,7 @@ SUFFIXES = (".mtx", ".mtx.gz")
 HOLDS = ("vertices", "direction", "numbers")
 
 
-def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+def write_graph(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
     store = edges.store
     entries = store.edges if store.directed else (store.edges + edges.loops) // 2
     field, symmetry = "real" if store.weighted else "pattern", "general" if store.directed else "symmetric"

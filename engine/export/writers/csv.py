@@ -1,8 +1,13 @@
-"""CSV (RFC 4180): a walk a row, ``instance,v0,v1,...``, with empty cells after its end, and in time
-``instance,v0,t1,v1,...``, where t1 is the time of the edge to v1; or rows ``instance,src,dst,depth``, in time
-``instance,src,dst,depth,time``, of layers ``instance,src,dst,depth,weight``, of disjoint mini-batches with ``batch``
-behind them, of which all but the first two are empty for a vertex without an edge. Times are numbers with decimals or
-dates, as the input of the graph has them.
+"""CSV (RFC 4180), with a header. Times are numbers with decimals or dates, as the input of the graph has them, and
+floats have the fewest digits that give them again.
+
+Of samples a walk a row, ``instance,v0,v1,...``, with empty cells after its end, and in time ``instance,v0,t1,v1,...``,
+where t1 is the time of the edge to v1; or rows ``instance,src,dst,depth``, in time ``instance,src,dst,depth,time``, of
+layers ``instance,src,dst,depth,weight``, of disjoint mini-batches with ``batch`` behind them, of which all but the
+first two are empty for a vertex without an edge.
+
+Of graphs rows ``source,target``, with ``weight``, ``edge_id`` and further columns where the store has them; an
+undirected edge is one row. Of lists their columns, and a row in a line.
 """
 
 from collections.abc import Callable
@@ -10,8 +15,19 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.export.formats import NUMBER, TABLES_LACK, WEIGHT
-from csaw.engine.export.tables import Rows, csv_words, kind_of_ids, kind_of_times, packed
+from csaw.engine.export.common import NUMBER, TABLES_LACK, WEIGHT
+from csaw.engine.export.graph_rows import Edges, Listed
+from csaw.engine.export.tables import (
+    Rows,
+    columns_of,
+    csv_words,
+    kind_of_ids,
+    kind_of_times,
+    names_of_ends,
+    packed,
+    write_edges,
+    write_rows,
+)
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.array import check_names
@@ -23,7 +39,7 @@ LACKS = TABLES_LACK
 SUFFIXES = (".csv", ".csv.gz")
 
 
-def write(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
+def write_samples(samples: Samples, file: IO[bytes], name: str, update: Callable[[int], None], threads: int) -> None:
     if samples.has_walks and not samples.layout.has_limit:
         raise OptionError(
             f"{samples.path}: walks without a limit do not fit the table of a .csv file; export to .parquet, .txt "
@@ -79,3 +95,20 @@ def _check(samples: Samples, ids: np.ndarray) -> None:
     """StoreError for an id without a string, which a damaged store may have."""
     if samples.words is not None:
         check_names(samples.path, ids, len(samples.words))
+
+
+HOLDS = ("ids", "edge_ids", "edge_columns")
+
+
+def write_graph(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+    further = columns_of(edges)
+    columns = [*names_of_ends(edges.words, ("source", "target"), further), *further]
+    with packed(file, name) as out:
+        out.write(",".join(columns).encode() + b"\n")
+        write_edges(edges, out, update, [b"", *[b","] * (len(columns) - 1), b"\n"], csv_words(edges.words))
+
+
+def write_list(listed: Listed, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+    with packed(file, name) as out:
+        out.write(",".join(column.name for column in listed.columns).encode() + b"\n")
+        write_rows(listed, out, update, b",", csv_words(listed.words))

@@ -17,7 +17,7 @@ HOLDS = ("ids", "names", "vertices", "edge_ids", "edge_columns", "direction")
 VERTICES = 1 << 18  # written at a time
 
 
-def write(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
+def write_graph(edges: Edges, file: IO[bytes], name: str, update: Callable[[int], None]) -> None:
     rows = Rows([b"", b"\n"], [kind_of_ids(edges.id_dtype, edges.words)], plain_words(edges.words))
     vertices = edges.store.vertices
     with packed(file, name) as out:
