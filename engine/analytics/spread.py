@@ -1,5 +1,4 @@
-"""Graphs that are spread over several GPUs: who owns which vertices, whether it fits, when it is done, and how GPUs
-tell each other what changed.
+"""Graphs that are spread over several GPUs: who owns which vertices, whether it fits, and when it is done.
 
 Each GPU owns the vertices of a range and has their rows, so that an edge is in the memory of one GPU. The numbers that
 a measure keeps of vertices are there for all vertices on each GPU: duplicate-all, as Pan, Wang, Wu, Yang and Owens call
@@ -8,7 +7,6 @@ it (Multi-GPU Graph Analytics, IPDPS 2017). So kernels find them by the ids of v
 
 import logging
 from collections.abc import Callable, Sequence
-from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
@@ -161,10 +159,3 @@ def place(
         log.info("the graph is not spread over GPUs: %s", error)
         return gpus, None
     return every, Residency.POOLED
-
-
-class Exchange(StrEnum):
-    """The GPUs that hear of a vertex whose numbers changed: those that need it, or all."""
-
-    SELECTIVE = "selective"
-    BROADCAST = "broadcast"

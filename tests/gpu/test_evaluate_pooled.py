@@ -23,9 +23,10 @@ from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.several_gpus import Counters
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.measure import find
 from csaw.engine.analytics.network import on_host
-from csaw.engine.analytics.spread import STATE_BYTES, Exchange, Spread, edge_bytes
+from csaw.engine.analytics.spread import STATE_BYTES, Spread, edge_bytes
 from csaw.engine.bench.graphs import by_partitioner, copied
 from csaw.engine.cuda.device import open_device
 from csaw.engine.plan.choices import Residency

@@ -20,11 +20,11 @@ from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cuda import bfs, components, footprints, sssp
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.measure import find
 from csaw.engine.analytics.measures.triangles import Triangles
 from csaw.engine.analytics.network import on_host
 from csaw.engine.analytics.passes import CHUNK
-from csaw.engine.analytics.spread import Exchange
 from csaw.engine.cuda.device import open_device
 from csaw.engine.plan.choices import Residency
 from csaw.partition.errors import BudgetError

@@ -21,7 +21,7 @@ from csaw.engine.analytics.cuda import rounds
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
-from csaw.engine.analytics.spread import Exchange
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.cuda.device import open_device
 from csaw.engine.measure import Measure
 from csaw.engine.plan.choices import Residency

@@ -24,9 +24,10 @@ from csaw.engine.analytics.cuda.several_gpus import (
     seated,
     told_how,
 )
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.passes import CHUNK, search_by_blocks
 from csaw.engine.analytics.rows_in_memory import Block
-from csaw.engine.analytics.spread import Exchange, Range
+from csaw.engine.analytics.spread import Range
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.declarations import BLOCK, PUSH_PIECE
 

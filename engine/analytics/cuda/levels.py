@@ -12,7 +12,7 @@ the first GPU reads their rows in the memory of the others, and goes on by itsel
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, Self
 
-from csaw.engine.analytics.spread import Exchange
+from csaw.engine.analytics.exchange import Exchange
 
 WORD = 32  # vertices of a word of a bitmap
 ROW = 16  # entries that take as long to pull along as it takes to find the row of a vertex

@@ -18,9 +18,10 @@ from cupy import ndarray as Array
 from csaw.engine.analytics.cpu.network import HostNetwork, HostOptions
 from csaw.engine.analytics.cuda import directions
 from csaw.engine.analytics.cuda.copies import Copies, HostRows, copy_rows
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.rows_in_memory import Block, Wanted
-from csaw.engine.analytics.spread import GRAIN, STATE_BYTES, Exchange, Range, memory_of
+from csaw.engine.analytics.spread import GRAIN, STATE_BYTES, Range, memory_of
 from csaw.engine.cuda.compile import Unit
 from csaw.engine.cuda.declarations import HUB_BLOCK
 from csaw.engine.cuda.device import Device

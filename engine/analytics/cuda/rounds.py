@@ -27,9 +27,10 @@ from csaw.engine.analytics.cuda.several_gpus import (
     then_step,
     told_how,
 )
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.rounds import Asked, BestRounds, CombinedRounds, Hooked, Rounds, Settled
 from csaw.engine.analytics.rows_in_memory import Block, Wanted
-from csaw.engine.analytics.spread import Exchange, Range
+from csaw.engine.analytics.spread import Range
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.partition.errors import BudgetError
 

@@ -15,8 +15,9 @@ import numpy as np
 from cupy import ndarray as Array
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.rows_in_memory import Block
-from csaw.engine.analytics.spread import Exchange, Range
+from csaw.engine.analytics.spread import Range
 from csaw.engine.cuda.graphs.node import copied, fetch
 from csaw.engine.cuda.memory import pinned
 from csaw.partition.base import parallel as parts

@@ -26,9 +26,9 @@ from csaw.engine.analytics.cuda.several_gpus import (
     then_step,
     told_how,
 )
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.passes import CHUNK, any_active, first_step, settle_ranges
 from csaw.engine.analytics.rows_in_memory import Block
-from csaw.engine.analytics.spread import Exchange
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.declarations import BLOCK
 

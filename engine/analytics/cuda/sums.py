@@ -30,8 +30,8 @@ from csaw.engine.analytics.cuda.several_gpus import (
     seated,
     step,
 )
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.iterations import UNITS, Ranks, converged, iterated, leading
-from csaw.engine.analytics.spread import Exchange
 from csaw.engine.cuda.declarations import BLOCK, SETTLED
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.launch import Kernels

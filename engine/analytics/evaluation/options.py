@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Self
 
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.measure import Measure, Wanted, find, names, owners
-from csaw.engine.analytics.spread import Exchange
 from csaw.engine.api.hook_language import placed
 from csaw.engine.api.option import Bytes, Option
 from csaw.engine.api.registry import code_of, module_of

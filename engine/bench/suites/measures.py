@@ -31,9 +31,9 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
+from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.measure import find
 from csaw.engine.analytics.network import Network, on_host
-from csaw.engine.analytics.spread import Exchange
 from csaw.engine.bench import network_peers
 from csaw.engine.bench.bench_row import Row, figure, gap, measured
 from csaw.engine.bench.context import Context, Suite

@@ -9,7 +9,7 @@ import pytest
 from helpers.networks import SHAPES
 
 from csaw.engine.analytics.cuda.levels import WORD, Course, Found, Search
-from csaw.engine.analytics.spread import Exchange
+from csaw.engine.analytics.exchange import Exchange
 
 RANDOM = {
     f"random {seed}": (np.random.default_rng(seed).integers(0, vertices, (edges, 2)).tolist(), vertices)

@@ -12,14 +12,8 @@ from csaw.cli.main import cli
 from csaw.engine.analytics.computations import SPREAD, lacking
 from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
-from csaw.engine.analytics.spread import (
-    GRAIN,
-    STATE_BYTES,
-    Exchange,
-    Spread,
-    edge_bytes,
-    place,
-)
+from csaw.engine.analytics.exchange import Exchange
+from csaw.engine.analytics.spread import GRAIN, STATE_BYTES, Spread, edge_bytes, place
 from csaw.engine.bench.graphs import by_partitioner, copied
 from csaw.engine.cuda import device
 from csaw.engine.cuda.device import Device
