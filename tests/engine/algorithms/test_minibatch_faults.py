@@ -18,7 +18,7 @@ FAULTS = {
         "int64(j)",
         "neighbors, pooled",
     ),
-    "with replacement": ({}, "hops.py", "return top\n", "return value\n", "repeats"),
+    "with replacement": ({}, "by_time.py", "return low + top\n", "return place\n", "repeats"),
     "all nodes by one draw": (
         {"replace": True},
         "hops.py",
