@@ -101,7 +101,7 @@ def as_shard(job: "Job", out: str, shard: str, shown: "Progress") -> Record:
 
 
 def _few(groups: int, size: int, shards: int) -> str:
-    """Say why some shards have nothing to draw."""
+    """Print why some shards have nothing to draw."""
     held = f"{counted(groups, 'group')} of {counted(size, 'instance')} or fewer"
     return (
         f"csaw: the sample has {held}, and only one shard draws a group: {shards - groups:,} of {shards:,} "
@@ -117,7 +117,7 @@ def _begin(shown: "Progress", instances: int) -> None:
 
 @contextmanager
 def _resumable(out: str, safe: str) -> Iterator[None]:
-    """Ctrl-C says how to go on."""
+    """After Ctrl-C, print how to resume."""
     from csaw.engine.samples.place import partial_of
 
     try:

@@ -13,7 +13,7 @@ DEVICES = ("auto", "cpu", "cuda", "cuda:0", "cuda:0,1")
 
 
 def algorithms(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
-    """Names with their papers; a path, for FILE.py:CLASS, where no name begins so."""
+    """Names with their papers; if no name matches, paths for FILE.py:CLASS."""
     from csaw.engine.api import registry
 
     named = _named(((name, registry.find(name).paper) for name in registry.names()), incomplete)
@@ -53,7 +53,7 @@ def devices(ctx: click.Context, param: click.Parameter, incomplete: str) -> Item
 
 
 def sources(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
-    """Words and, where none begins so, paths."""
+    """Words; if none matches, paths."""
     return _named((("all", "every vertex"), ("random:", "random:N")), incomplete) or _files(incomplete)
 
 

@@ -1,4 +1,4 @@
-"""How commands speak: as JSON, in a few lines, in all detail, or not at all; and files that they write."""
+"""How commands print: as JSON, in a few lines, in all detail, or not at all; and checks of files that they write."""
 
 import json
 import logging
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 
 import click
 
+from csaw.cli import colors
 from csaw.partition.base.plain_data import json_value
 from csaw.partition.base.quoting import printable
 from csaw.partition.base.timeline import Timeline, process_start
@@ -36,7 +37,8 @@ class CurrentStderr(logging.StreamHandler[TextIO]):
     def stream(self, _: TextIO) -> None: ...
 
     def format(self, record: logging.LogRecord) -> str:
-        return printable(super().format(record))
+        text = printable(super().format(record))
+        return colors.warning(text) if record.levelno >= logging.WARNING else text
 
 
 def quiet(command: Command) -> Command:
@@ -112,14 +114,21 @@ def is_quiet() -> bool:
 
 
 def say(*lines: str, err: bool = False) -> None:
-    """Print lines, unless ``--quiet`` was given; those that are empty are left out."""
+    """Print lines, except empty ones, unless ``--quiet`` was given."""
     if not is_quiet():
         for line in filter(None, lines):
             click.echo(printable(line), err=err)
 
 
+def warn(*lines: str) -> None:
+    """Print warnings on standard error, unless ``--quiet`` was given."""
+    if not is_quiet():
+        for line in lines:
+            click.echo(colors.warning(printable(f"csaw: {line}")), err=True)
+
+
 def progress(what: str, enabled: bool = True) -> AbstractContextManager["Progress"]:
-    """Show that ``what`` is being done, and what it waits for, unless ``--quiet`` was given."""
+    """Show the progress of ``what``, unless ``--quiet`` was given."""
     from csaw.partition.base.progress import progress
 
     return progress(what, enabled=enabled and not is_quiet())
@@ -144,8 +153,8 @@ def _finite(value: object) -> object:
 
 
 def check_folder(file: str, option: str) -> None:
-    """Refuse a ``file`` that could not be written at the end: BadParameter where its folder is missing, OptionError
-    inside a store.
+    """Refuse a ``file`` that could not be written at the end: BadParameter if its folder is missing, OptionError if it
+    is inside a store.
     """
     from csaw.partition.arrays.replace import check_name
 

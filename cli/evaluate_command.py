@@ -41,10 +41,10 @@ class EvaluateCommand(GroupedCommand):
 
 
 def _own_measures(args: list[str]) -> tuple[list[type[measure.Measure]], CsawError | None]:
-    """The classes of the user's own among the measures, read before click parses them, because options depend on it.
+    """The custom classes among the measures, read before click parses the options, which depend on them.
 
-    What cannot be loaded is left out, for the error comes when it is measured; the first one is returned, too, for
-    where options are missing because of it.
+    Classes that cannot be loaded are left out, because the error comes when they are measured. The first such error is
+    returned too: options may be missing because of it.
     """
     given = [word.partition("=")[2] or following for word, following in pairwise([*args, ""]) if _names_measures(word)]
     found, failed = [], None

@@ -8,7 +8,7 @@ import click
 class GroupedCommand(click.Command):
     """A command whose help shows options under headings.
 
-    ``place``: where a heading stands; ``rest``: that of options without one.
+    ``place``: the position of a heading; ``rest``: the heading of options without one.
     """
 
     rest = ""
@@ -36,7 +36,7 @@ class GroupedCommand(click.Command):
 def in_groups(groups: Mapping[str, tuple[str, ...]], last: str) -> type[GroupedCommand]:
     """Return a kind of command that shows the parameters of these names under these headings, in this order.
 
-    All others stand under ``last``.
+    All others come under ``last``.
     """
 
     class InGroups(GroupedCommand):

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from csaw.cli import colors
 from csaw.cli.short_help import with_short_help
 from csaw.partition.base.kernel_time import refuse_settings
 from csaw.partition.base.parallel import NAME
@@ -37,7 +38,7 @@ PATIENCE = 0.7  # seconds for threads that end by themselves, once interrupted
 
 
 class Lazy(click.Group):
-    """Finds commands by file name, so that ``csaw --help`` imports click alone."""
+    """Finds commands by file name, so that ``csaw --help`` imports only click."""
 
     def invoke(self, ctx: click.Context) -> object:
         from csaw.partition.base.python_names import COMMAND_LINE
@@ -111,7 +112,7 @@ def main() -> None:
     """Run, and turn each error that a user can cause into one line: exit status 1, 2 for wrong use, or 130 after
     Ctrl-C.
 
-    Of wrong use, some errors are click's, which come with the usage.
+    Some errors about wrong use come from click, which also prints the usage.
     """
     try:
         refuse_settings()
@@ -121,7 +122,7 @@ def main() -> None:
         said = str(abort.__cause__ or abort.__context__ or "")
         _leave(f"interrupted{': ' + said if said else ''}")
     except click.ClickException as error:
-        (_no_such_option(error) if isinstance(error, click.NoSuchOption) else error).show()
+        colors.show(_no_such_option(error) if isinstance(error, click.NoSuchOption) else error)
         sys.exit(error.exit_code)
     except CsawError as error:
         from csaw.datasets.resolve import remedy
@@ -191,11 +192,11 @@ def _leave(message: str) -> None:
         thread.join(PATIENCE / len(at_work))
     if not any(thread.is_alive() for thread in at_work):
         _fail(message, 130)
-    click.echo(f"Error: {printable(message)}", err=True)
+    click.echo(colors.error(f"Error: {printable(message)}"), err=True)
     sys.stdout.flush()
     os._exit(130)
 
 
 def _fail(message: str, code: int) -> None:
-    click.echo(f"Error: {printable(message)}", err=True)
+    click.echo(colors.error(f"Error: {printable(message)}"), err=True)
     sys.exit(code)

@@ -14,6 +14,7 @@ import click
 from csaw.cli import values
 from csaw.cli.complete import OF_OPTIONS
 from csaw.cli.grouped import GroupedCommand
+from csaw.cli.sample_examples import examples
 from csaw.engine.api import registry
 from csaw.engine.api.option import NONE, Bytes, Option, flag_of
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE, options
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 ALGORITHM = "Options of {}"
 EACH = "Algorithms, and the options of each, which --algo NAME --help explains"
+EXAMPLE = "\b\nExample:\n"
 Options = Values
 TYPES: dict[type, click.ParamType] = {int: click.INT, float: click.FLOAT, tuple: values.Integers()}
 SWITCHES = {"weighted": "--weighted/--unweighted"}  # options whose opposite has a name of its own
@@ -45,8 +47,8 @@ class Grouped(click.Option):
 
 
 class SampleCommand(GroupedCommand):
-    """A command with the options of a run and of algorithms: where ``--algo`` names one, of that one alone, be it
-    shipped or the user's own.
+    """A command with the options of a run and of algorithms. If ``--algo`` names an algorithm, shipped or custom, only
+    its options are shown.
     """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -57,11 +59,11 @@ class SampleCommand(GroupedCommand):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Arguments, ``--algo`` and its options, then those of the run.
 
-        Options of other algorithms are hidden, so that they can be refused by name.
+        Options of other algorithms are hidden, so that an error can name them.
         """
         given = super().get_params(ctx)
         taken = {param.name for param in given} | options().keys()
-        chosen, name = _class_of(ctx.meta.get("csaw.algo")), ctx.meta.get("csaw.algo")
+        chosen, name = class_of(ctx.meta.get("csaw.algo")), ctx.meta.get("csaw.algo")
         own = chosen.options() if chosen else {}
         made = [made_option(key, one, ALGORITHM.format(name)) for key, one in own.items() if key not in taken]
         for key, (one, owners) in _of_all().items():
@@ -72,12 +74,12 @@ class SampleCommand(GroupedCommand):
         return [*given[:3], *made, *given[3:]]
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the first sentence, what the algorithm takes, and then the rest of the text.
+        """Write the first sentence, the options of the algorithm, and then the rest of the text.
 
-        Where no algorithm is named, it says what each of them takes.
+        If no algorithm is named, list the options of each.
         """
         name = ctx.meta.get("csaw.algo")
-        chosen = _class_of(name)
+        chosen = class_of(name)
         first, _, rest = inspect.cleandoc(self.help or "").partition("\n\n")
         _write(formatter, first if chosen is None else f"{first.removesuffix('.')} by {name}{_paper(chosen)}.")
         if chosen is None:
@@ -87,7 +89,15 @@ class SampleCommand(GroupedCommand):
             _write(formatter, inspect.cleandoc(chosen.__doc__ or "").partition("\n\n")[0])
             with formatter.section(ALGORITHM.format(name)):
                 formatter.write_dl(self.groups(ctx).get(ALGORITHM.format(name), [("none", "It has no options.")]))
-        _write(formatter, rest)
+        rest, mark, _ = rest.partition(EXAMPLE)
+        _write(formatter, rest + mark + "\n".join(f"    {line}" for line in self.examples(ctx)))
+
+    def examples(self, ctx: click.Context) -> list[str]:
+        """The examples of the help, for the algorithm that ``--algo`` names."""
+        lines = inspect.cleandoc(self.help or "").partition(EXAMPLE)[2].splitlines()
+        name = str(ctx.meta.get("csaw.algo"))
+        chosen = class_of(name)
+        return [line.strip() for line in lines] if chosen is None else examples(lines, chosen, name)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         shown = {group for group in self.groups(ctx) if self.place(group)}  # those of algorithms stand above
@@ -137,8 +147,8 @@ def _write(formatter: click.HelpFormatter, text: str) -> None:
 
 
 def _taken(width: int) -> list[tuple[str, str]]:
-    """Names of algorithms with their options, walks first; those that take the same ones stand together, and those of
-    neighbors in time once, behind all.
+    """Names of algorithms with their options, walks first. Algorithms with the same options share a row; the options of
+    neighbors in time are the last row.
 
     No option is cut at its hyphens.
     """
@@ -169,12 +179,12 @@ def _algo(args: list[str]) -> str | None:
 
 
 def _paper(chosen: type["Algorithm"]) -> str:
-    """The paper of an algorithm in brackets; empty for one of the user's own, which names none."""
+    """The paper of an algorithm in brackets; empty if it names none, as custom ones do."""
     return f" ({chosen.paper})" if chosen.paper else ""
 
 
-def _class_of(name: str | None) -> "type[Algorithm] | None":
-    """The algorithm's class; None where there is none, for the error comes when the job is prepared."""
+def class_of(name: str | None) -> "type[Algorithm] | None":
+    """The algorithm's class; None if there is none, because the error comes when the job is prepared."""
     if name is None:
         return None
     try:
@@ -184,7 +194,7 @@ def _class_of(name: str | None) -> "type[Algorithm] | None":
 
 
 def _of_all() -> dict[str, tuple[Option, list[str]]]:
-    """Every option of the shipped algorithms, and the names of those that have it."""
+    """Every option of the shipped algorithms, with the names of the algorithms that have it."""
     found: dict[str, dict[str, Option]] = {}
     for name in registry.names():
         for key, one in registry.find(name).options().items():
@@ -193,8 +203,8 @@ def _of_all() -> dict[str, tuple[Option, list[str]]]:
 
 
 def _shared(each: dict[str, Option]) -> Option:
-    """One option for those of algorithms, by name: without default and range where these differ, and with the words of
-    all.
+    """One option that stands for an option of several algorithms: without default and range if these differ, and with
+    the help of all.
     """
     first, *others = each.values()
     if any((one.default, one.interval) != (first.default, first.interval) for one in others):
@@ -213,7 +223,7 @@ def _shared(each: dict[str, Option]) -> Option:
 def made_option(name: str, one: Option, group: str, owners: list[str] | None = None, hidden: bool = False) -> Grouped:
     """The option for click.
 
-    Only the engine judges its value, so that Python and the command line get the same errors.
+    Only the engine checks its value, so Python and the command line give the same errors.
     """
     flag = flag_of(name)
     how: Options = {"group": group, "hidden": hidden, "default": None, "shell_complete": OF_OPTIONS.get(name)}
@@ -230,7 +240,7 @@ def made_option(name: str, one: Option, group: str, owners: list[str] | None = N
 
 
 def help_of(one: Option, owners: list[str] | None = None) -> str:
-    """The help of an option, with its default, its range, and, where few algorithms have it, their names."""
+    """The help of an option, with its default, its range and, if only few algorithms have it, their names."""
     text, _, said = one.help.partition(" [default: ")
     notes = [f"default: {said.removesuffix(']')}"] if said else []
     if one.default is not None and not said:

@@ -63,9 +63,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Names load with their module: ``import csaw`` alone imports neither NumPy nor Numba.
+    """Names load with their module, so ``import csaw`` imports neither NumPy nor Numba.
 
-    Type checkers read ``__init__.pyi`` beside this file.
+    Type checkers read ``__init__.pyi`` in this folder.
     """
     if name in _MODULES:
         return import_module(f"csaw.{name}")

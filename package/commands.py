@@ -220,7 +220,7 @@ def sample(
 
 
 def _drawn(job: Job, own: Algo | None, out: Place | None, progress: Progress, *, virtual: bool, **how: bool) -> Samples:
-    """The samples of a job. ``own``: the user's algorithm, where csaw does not ship it."""
+    """The samples of a job. ``own``: the user's algorithm, if it is not one of csaw's."""
     if out is not None and virtual:
         commit_virtual(job, Path(out), overwrite=how["overwrite"])
         return open_samples(Path(out), algo=own)

@@ -11,7 +11,7 @@ from csaw.engine.plan.options import described
 
 
 class _OfAlgorithm:
-    """The default of an option that several algorithms have, each with its own."""
+    """The default of an option for which several algorithms have different defaults."""
 
     def __repr__(self) -> str:
         return "<of the algorithm>"
@@ -65,7 +65,7 @@ def with_options(
 
 
 def _of_algorithms() -> dict[str, object]:
-    """The options of all shipped algorithms, and their defaults where all agree."""
+    """The options of all shipped algorithms, with their defaults if all agree."""
     found: dict[str, object] = {}
     for one in map(registry.find, registry.names()):
         for name, declared in one.options().items():

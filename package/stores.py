@@ -15,6 +15,7 @@ from csaw.engine.stores.describe import describe_store
 from csaw.engine.stores.verify import verify as verify_sample
 from csaw.engine.verify import Report, verify_graph
 from csaw.partition import GraphStore, open_graph
+from csaw.partition.arrays.nodes import require_store
 from csaw.partition.base import arguments
 from csaw.partition.base.arguments import flag, maybe
 from csaw.partition.base.plain_data import OptionValue, Record
@@ -70,6 +71,7 @@ def verify(
             raise OptionError(f"{given[0]}: only for samples, but {place} is a graph store; leave it out")
         with shown_progress(f"verifying {place}", enabled=wanted(progress)):
             return verify_graph(place)
+    require_store(place)
     if algo is None and isinstance(store, Samples):
         algo = store.algo
     with shown_progress(f"verifying {place}", enabled=wanted(progress)):
@@ -159,7 +161,7 @@ def _place_of(store: Store, name: str) -> Path:
 
 
 def _check_same(store: Samples | GraphStore) -> None:
-    """StoreError where another store is at the path of one that is open."""
+    """StoreError if the path of an open store now has another store."""
     if isinstance(store, GraphStore):
         held, read = store.stored.identity, lambda: open_graph(store.path).identity
     else:

@@ -20,7 +20,7 @@ set -euo pipefail
 gpus="${GPUS:-0,1,2,3,4,5}"
 read -ra options <<< "${OPTIONS:-}"
 if [ "${JOB:-sample}" = bench ]; then
-  command=(csaw bench --suite overview,walks,neighbors,scaling --device "cuda:$gpus" --json "${OUT:?a file for the figures}" "${options[@]}")
+  command=(csaw bench --suite overview,walks,neighbors,scaling --device "cuda:$gpus" --export-json "${OUT:?a file for the figures}" "${options[@]}")
 else
   command=(csaw sample "${GRAPH:?a graph}" "${OUT:?a folder for the sample}" --device "cuda:$gpus" "${options[@]}")
   if [ -e "$OUT.partial" ]; then command+=(--resume); fi

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from csaw.cli.colors import bold
+
 if TYPE_CHECKING:
     from csaw.engine.api.algorithm import Algorithm
 
@@ -31,7 +33,7 @@ def algorithms(as_json: bool) -> None:
         return
     found = [registry.find(name) for name in registry.names()]
     for layout in (one for one in LAYOUTS.values() if one.heading):
-        click.echo(f"{layout.heading}\n")
+        click.echo(f"{bold(layout.heading)}\n")
         for one in found:
             if one.layout == layout:
                 _print_algorithm(one)

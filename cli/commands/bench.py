@@ -61,7 +61,7 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     default=3,
     help="Number of measured runs of each task, after a warm-up run.",
 )
-@click.option("--instances", type=click.IntRange(1), help="Largest number of instances in a task.")
+@click.option("--max-instances", type=click.IntRange(1), help="Largest number of instances in a task.")
 @click.option(
     "--memory",
     callback=values.size,
@@ -97,7 +97,7 @@ def _pairs(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     "its programs.",
 )
 @click.option(
-    "--json",
+    "--export-json",
     "json_file",
     type=click.Path(dir_okay=False, allow_dash=True),
     help="Write the rows to this file as JSON, replacing an earlier run; - prints them instead of the table.",
@@ -127,7 +127,7 @@ def bench(
 
     \b
     Example:
-        csaw bench rmat:scale=20,edge_factor=16,weights=1 --suite walks,neighbors --json today.json
+        csaw bench rmat:scale=20,edge_factor=16,weights=1 --suite walks,neighbors --export-json today.json
     """
     from csaw.cli import console
     from csaw.engine.bench import earlier_runs, plots, show
@@ -138,7 +138,7 @@ def bench(
         return
     before = earlier_runs.read(baseline) if baseline else None
     if json_file:
-        console.check_folder(json_file, "--json")
+        console.check_folder(json_file, "--export-json")
     if json_file and json_file != "-":
         earlier_runs.check_rows(Path(json_file))
     if plot:

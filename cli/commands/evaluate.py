@@ -17,7 +17,6 @@ from csaw.engine.analytics.evaluation.options import FORMATS, LISTS
 if TYPE_CHECKING:
     from csaw.engine.analytics.evaluation.evaluate import Evaluation
 
-MEASURES_THERE_ARE = "measures"  # what --list prints if it is not said
 BESIDE_LISTS = ("graph", "directed", "what", "out", "overwrite", "as_json")
 
 
@@ -27,21 +26,24 @@ BESIDE_LISTS = ("graph", "directed", "what", "out", "overwrite", "as_json")
 @values.directed
 @click.option(
     "--list",
-    "what",
-    is_flag=False,
-    flag_value=MEASURES_THERE_ARE,
-    type=click.Choice((MEASURES_THERE_ARE, *LISTS)),
+    is_flag=True,
     is_eager=True,
-    callback=lambda ctx, _, what: _list(ctx) if what == MEASURES_THERE_ARE else what,
-    help="List the available measures and exit; or, instead of measuring, write a list to --out: all "
-    "triangles of the graph (triangles), or its edges with the number of triangles of each (support).",
+    expose_value=False,
+    callback=lambda ctx, _, wanted: _list(ctx) if wanted else None,
+    help="List the measures, and exit.",
+)
+@click.option(
+    "--write-list",
+    "what",
+    type=click.Choice(LISTS),
+    help="Instead of measuring, write a list to --out: all triangles of the graph (triangles), or its edges "
+    "with the number of triangles of each (support).",
 )
 @click.option(
     "--out",
     type=click.Path(),
     metavar="FILE",
-    help="File for the list of --list; its name determines the format: .txt, .csv, either also with .gz, .npy "
-    "or .parquet.",
+    help="File for --write-list; its name determines the format: .txt, .csv, either also with .gz, .npy or .parquet.",
 )
 @click.option(
     "--save",
@@ -116,7 +118,7 @@ def evaluate(
         csaw evaluate web.zarr fire.zarr walks.zarr --measures degree,triangles --plot plots
         csaw evaluate web.zarr walks.zarr --estimate
         csaw evaluate web.zarr --save pagerank,core web.npz
-        csaw evaluate web.zarr --list triangles --out triangles.parquet
+        csaw evaluate web.zarr --write-list triangles --out triangles.parquet
         csaw evaluate web.zarr --measures triangles,hops --cluster local:4
         csaw evaluate web.zarr --measures my_measures.py:Label,components
         csaw evaluate messages.zarr --until 2026-11-15
@@ -167,7 +169,7 @@ def evaluate(
 def _measured(
     run: "Callable[..., Evaluation]", graph: str, directed: bool | None, samples: tuple[str, ...], wanted: Options
 ) -> "Evaluation":
-    """Return the findings of ``run``; a KeyboardInterrupt says what is kept."""
+    """Return the findings of ``run``; the message of a KeyboardInterrupt tells what is kept."""
     from csaw.datasets.resolve import resolve
     from csaw.partition.base.progress import steps
 
@@ -195,13 +197,12 @@ def _write_list(graph: str, what: str | None, out: str | None, wanted: Options) 
     from csaw.engine.analytics.evaluation.listing import entries_on, write_list
 
     if what is None or out is None:
-        raise click.UsageError(
-            "--list triangles and --list support need --out FILE, and --out needs one of them; give both"
-        )
+        raise click.UsageError("--write-list and --out FILE need each other; give both")
     own = click.get_current_context().params
     if other := next((name for name, value in own.items() if value and name not in (*BESIDE_LISTS, *wanted)), None):
         raise click.UsageError(
-            f"--{other.strip('_').replace('_', '-')}: --list writes a list instead of measuring; leave this option out"
+            f"--{other.strip('_').replace('_', '-')}: --write-list writes a list instead of measuring; "
+            "leave this option out"
         )
     console.check_folder(out, "--out")
     with console.progress("listing", enabled=not own["as_json"]) as shown:
@@ -211,7 +212,7 @@ def _write_list(graph: str, what: str | None, out: str | None, wanted: Options) 
 
 
 def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: Options) -> list[str]:
-    """The measures to save, which are found beside those that the user names."""
+    """The measures to save, which are computed in addition to those that the user names."""
     from csaw.engine.analytics.evaluation import saved
     from csaw.engine.analytics.evaluation.options import EvaluateOptions, chosen, name_of
 

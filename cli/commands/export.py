@@ -117,11 +117,13 @@ def _opened(store: str, part: tuple[int, int] | None, directed: bool | None) -> 
     from csaw.datasets.resolve import is_graph_argument, resolve
     from csaw.engine.samples.check import attributes_of
     from csaw.partition import open_graph
+    from csaw.partition.arrays.nodes import require_store
 
     if is_graph_argument(store):
         graph = open_graph(resolve(store, directed=directed))
         return graph, graph.edges, "edges"
     if directed is not None:
         raise click.UsageError("--directed and --undirected are for files of edges; leave them out for a sample")
+    require_store(Path(store))
     total = attributes_of(Path(store))["instances"] if part is None else part[1] - part[0]
     return store, total, "instances"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from csaw.cli import values
+from csaw.cli.colors import bold
 from csaw.partition.base.quoting import counted, printable
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def _print_graph(shown: "Facts") -> None:
 
 
 def _print_look(store: str, algo: str | None, graph: str | None) -> None:
-    """Histograms of some instances of a sample; where they cannot be read, the reason."""
+    """Print histograms of some instances of a sample, or the reason why they cannot be read."""
     from csaw.engine.samples.describe import look
     from csaw.engine.stores import open_samples
     from csaw.partition.errors import StoreError
@@ -90,7 +91,7 @@ def _print_bins(heading: str, bins: list[dict[str, int]]) -> None:
     most = max((b["count"] for b in bins), default=1)
     labels = [f"{b['from']:,}" if b["from"] == b["to"] else f"{b['from']:,} to {b['to']:,}" for b in bins]
     width = max(map(len, labels), default=0)
-    click.echo(f"\n{heading}")
+    click.echo(f"\n{bold(heading)}")
     for label, b in zip(labels, bins, strict=True):
         click.echo(f"  {label:>{width}}  {b['count']:>13,}  {'#' * round(BAR * b['count'] / most)}".rstrip())
 
@@ -98,7 +99,7 @@ def _print_bins(heading: str, bins: list[dict[str, int]]) -> None:
 def _print_partitions(parts: list[dict[str, int]]) -> None:
     from csaw.cli.reports.sections import size
 
-    click.echo("\nPartitions")
+    click.echo(f"\n{bold('Partitions')}")
     for p in parts[:PARTITIONS_SHOWN]:
         held = f"{counted(p['last_vertex'] - p['first_vertex'], 'vertex', 'vertices')} from {p['first_vertex']:,}"
         click.echo(f"  partition {p['number']}: {held}, {counted(p['edges'], 'edge')}, {size(p['nbytes'])}")

@@ -18,7 +18,7 @@ GROUPS = {
         "directed",
         "reverse",
         "format",
-        "ids",
+        "id_type",
         "target_offset",
         "source_column",
         "target_column",
@@ -38,9 +38,9 @@ GROUPS = {
         "balance",
         "partitioner",
         "partitioner_seed",
-        "clusters",
-        "method",
-        "cluster_seed",
+        "num_clusters",
+        "clustering",
+        "clustering_seed",
     ),
     "Where and how it runs": ("memory", "threads", "cluster"),
 }
@@ -68,7 +68,7 @@ GROUPS = {
     "ambiguous.",
 )
 @click.option(
-    "--ids",
+    "--id-type",
     type=click.Choice(["auto", "int", "string"]),
     default="auto",
     help="Type of vertex ids; auto looks at the first rows.",
@@ -186,20 +186,20 @@ GROUPS = {
     "[default: a quarter of the machine's].",
 )
 @click.option(
-    "--clusters",
+    "--num-clusters",
     type=int,
     metavar="N",
     help="Sort the vertices into N clusters, for cluster-gcn; this needs memory for the whole graph once "
     "[default: no clusters].",
 )
 @click.option(
-    "--method",
+    "--clustering",
     type=click.Choice(["metis", "lp", "random"]),
     default="metis",
     help="How to make clusters: by METIS, with few edges between them (pip install pymetis), by label "
     "propagation (lp), or at random.",
 )
-@click.option("--cluster-seed", type=int, default=0, help="Seed of the clusters of metis and random.")
+@click.option("--clustering-seed", type=int, default=0, help="Seed of the clusters of metis and random.")
 @click.option(
     "--edge-ids",
     is_flag=True,
@@ -273,9 +273,9 @@ def partition(
         return
     share = store.report["reciprocity"]
     for warning in store.report["warnings"]:
-        console.say(f"csaw: {warning if len(files) > 1 else f'{files[0]}: {warning}'}", err=True)
+        console.warn(warning if len(files) > 1 else f"{files[0]}: {warning}")
     if share is not None and share > 0.99:
-        console.say(f"csaw: {files[0]} looks symmetric; if its edges have no direction, pass --undirected", err=True)
+        console.warn(f"{files[0]} looks symmetric; if its edges have no direction, pass --undirected")
     more = {"directed": store.directed, "partitions": len(store.partitions), "fingerprint": store.fingerprint}
     report = {"out": out} | store.report | more | {"reciprocity": None if share is None else round(share, 4)}
     console.print_json(report) if as_json else report_graph(store, {**report, "warnings": []})  # they are told above

@@ -155,7 +155,7 @@ def sample(
 
 
 def _check_own(own: Options, options: Options) -> None:
-    """UsageError where an option has one value by its name in --option, and another one by itself."""
+    """UsageError if --option sets an option to one value, and its flag to another."""
     context = click.get_current_context()
     params = {param.name: param for param in context.command.get_params(context)}
     for name, value in given({name: options[name] for name in own.keys() & options.keys()}):
@@ -171,7 +171,7 @@ def _check_own(own: Options, options: Options) -> None:
 
 
 def _as_given(param: click.Parameter, value: object) -> str:
-    """An option with its value, as the command line has it."""
+    """An option with its value, as on the command line."""
     if isinstance(value, bool):
         return (param.opts if value or not param.secondary_opts else param.secondary_opts)[0]
     return f"{param.opts[0]} {','.join(map(str, value)) if isinstance(value, tuple) else value}"
@@ -213,7 +213,7 @@ def _commit(job: "Job", place: str, overwrite: bool) -> Options:
 
 
 def _places(graph: str, out: str | None, virtual_from: str | None) -> tuple[str, str]:
-    """The graph and OUT of a command line, which has OUT alone after ``--from``."""
+    """The graph and OUT of a command line; with ``--from``, it has only OUT."""
     if virtual_from is None:
         if out is None:
             raise click.UsageError("Missing argument 'OUT'.")
@@ -224,10 +224,10 @@ def _places(graph: str, out: str | None, virtual_from: str | None) -> tuple[str,
 
 
 def _as_undirected(graph: str, directed: bool | None) -> str:
-    """The command that reads the graph of this one as undirected; empty where the user has said how to read it, and of
-    a virtual sample.
+    """The command that reads the graph of this one as undirected. Empty for a virtual sample, or if the user chose a
+    direction.
 
-    A file is read anew by the same command, a store is made anew.
+    For a file it is the same command with --undirected; a store must be made again.
     """
     from csaw.cli.options import command_line
 
@@ -251,21 +251,21 @@ def _job(graph: str, directed: bool | None, algo: str, wanted: Options, measure:
 
 
 def _virtual_job(virtual_from: str, moved_to: str | None, wanted: Options) -> "Job":
-    """The job of a virtual sample. Of the options, those say where and how it runs; the others are the sample's own."""
+    """The job of a virtual sample. ``wanted`` has only options of where and how to run; the sample has all others."""
     from csaw.engine.runs.virtual import open_virtual
 
     return open_virtual(virtual_from, moved_to, algo=_named(), **_of_run(virtual_from, wanted)).job
 
 
 def _named() -> str | None:
-    """The algorithm, where the user has named one."""
+    """The algorithm, if the user has named one."""
     context = click.get_current_context()
     by_user = context.get_parameter_source("algo") is not click.core.ParameterSource.DEFAULT
     return context.params["algo"] if by_user else None
 
 
 def _of_run(virtual_from: str | None, wanted: Options) -> Options:
-    """The options; UsageError where a virtual sample says one of them itself."""
+    """The options; UsageError if one of them is part of the virtual sample."""
     known = {name for name, one in run_options().items() if one.group == RUN}
     if virtual_from is not None and (other := sorted(wanted.keys() - known)):
         raise click.UsageError(
@@ -281,14 +281,14 @@ def _run(job: "Job", out: str, shard: str | None, resume: bool, overwrite: bool,
 
     if job.plan.request.weighted:  # the report of the store's making says whether that changes anything
         equal = [said for said in job.store.report.get("warnings", ()) if said.startswith("all weights are ")]
-        console.say(*(with_names(f"csaw: {job.store.path}: {said}") for said in equal), err=True)
+        console.warn(*(with_names(f"{job.store.path}: {said}") for said in equal))
     if shard is not None:
         return spread.as_shard(job, out, shard, shown)
     return _execute(job, out, resume, overwrite, shown)
 
 
 def _execute(job: "Job", out: str, resume: bool, overwrite: bool, shown: "Progress") -> Options:
-    """The run's summary, without its plan; a KeyboardInterrupt says how to go on."""
+    """The run's summary, without its plan; a KeyboardInterrupt carries a message on how to resume."""
     from csaw.engine.runs.execute import execute
     from csaw.engine.samples.place import partial_of
     from csaw.partition.base.stages import SAMPLING

@@ -1,10 +1,11 @@
 """``csaw verify``."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from csaw.cli import console, values
+from csaw.cli import colors, console, values
 from csaw.partition.base.quoting import printable
 
 if TYPE_CHECKING:
@@ -45,8 +46,10 @@ def verify(
     with console.progress(f"verifying {store}", enabled=not as_json):
         from csaw.engine.stores.verify import verify as check
         from csaw.engine.verify import verify_graph
+        from csaw.partition.arrays.nodes import require_store
         from csaw.partition.graph.attributes import is_graph
 
+        require_store(Path(store))
         report = verify_graph(store) if is_graph(store) else check(store, graph, columns=columns, algo=algo)
     if as_json:
         console.print_json(report.as_dict())
@@ -59,7 +62,7 @@ def verify(
 
 
 def _print_checks(report: "Report") -> None:
-    """A line for each check, under headings: first what is right or wrong, then what is judged by chance."""
+    """Print a line for each check, under headings: first checks with a definite answer, then statistical ones."""
     from csaw.cli.reports.sections import print_table
 
     law = [one.p_value is not None or not one.tested for one in report.checks]
@@ -68,7 +71,7 @@ def _print_checks(report: "Report") -> None:
         its = [one for one, judged in zip(report.checks, law, strict=True) if judged == of_law]
         rows = [(f"{one.status:<10}", f"{one.name:<{width}}", _p(one), _details(one)) for one in its]
         if rows:
-            print_table(heading, ("",) * 4, rows)
+            print_table(heading, ("",) * 4, rows, styles=colors.CHECKS)
 
 
 def _p(check: "Check") -> str:
@@ -76,6 +79,6 @@ def _p(check: "Check") -> str:
 
 
 def _details(check: "Check") -> str:
-    """Return the findings of a check; of one that passed their first part, unless ``--verbose`` was given."""
+    """Return the findings of a check, or only their first part if it passed and ``--verbose`` was not given."""
     whole = console.is_verbose() or not check.ok or not check.tested
     return check.details if whole else check.details.partition(";")[0]

@@ -37,9 +37,9 @@ def _typed(word: str) -> str:
 
 
 def report_run(results: Facts, place: str, as_json: bool, as_undirected: str = "") -> None:
-    """Print the summary of a run as JSON, or in a few lines, with ``--verbose`` after all of it.
+    """Print the summary of a run as JSON or in a few lines; with ``--verbose``, all counts come first.
 
-    ``as_undirected``: the command that reads the same graph as undirected, where one does.
+    ``as_undirected``: the command that reads the same graph as undirected, if there is one.
     """
     from csaw.engine.runs.one_way import warning_of
 
@@ -233,7 +233,7 @@ def of_export(summary: Facts, out: str) -> list[str]:
 
 
 def of_list(summary: "Summary") -> str:
-    """The line after ``csaw evaluate --list``."""
+    """The line after ``csaw evaluate --write-list``."""
     words = {"triangles": ("triangle", "triangles"), "support": ("edge", "edges")}[summary["list"]]
     from csaw.partition.base.quoting import counted
 
@@ -242,7 +242,7 @@ def of_list(summary: "Summary") -> str:
 
 
 def of_checks(report: "Report") -> list[str]:
-    """The lines after the checks of ``csaw verify``; the first says what a reader needs of all of them."""
+    """The lines after the checks of ``csaw verify``; the first one sums them up."""
     counts, store = report.counts, report.path
     apart = f", {counts['not_tested']} not tested" if counts["not_tested"] else ""
     if counts["failed"]:

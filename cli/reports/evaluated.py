@@ -1,4 +1,4 @@
-"""Reports of evaluations: the table of the findings or distances, and where measures would run."""
+"""Reports of evaluations: the table of findings or distances, and where each measure would run."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -79,7 +79,7 @@ def _sizes(graph: Facts) -> Facts:
 
 
 def dated(time: object, units: str) -> object:
-    """A time with what it is in the input behind it, a date or a number with decimals, where that is another text."""
+    """A time, followed by the date or decimal number that the input has for it, if that is a different text."""
     from csaw.partition.ingestion.time_value import text_of  # brings NumPy
 
     said = text_of(time, units) if isinstance(time, int) else None

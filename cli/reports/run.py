@@ -239,7 +239,9 @@ FITS = {
 
 
 def verdict(job: "Job") -> str:
-    """Say what a run would make, where, in which time, and whether the graph fits: the line above a plan."""
+    """The line above a plan: what the run would make, on which device, how long it would take, and whether the graph
+    fits.
+    """
     from csaw.partition.base.quoting import counted
 
     plan, layout = job.plan, job.plan.sample_layout
@@ -254,7 +256,7 @@ def verdict(job: "Job") -> str:
 
 
 def ways(done: Facts) -> list[tuple[str, str]]:
-    """Where ``--device auto`` could run, with the seconds that each was expected to take, or why it could not."""
+    """The devices that ``--device auto`` could use, with the expected seconds of each, or why it could not."""
     found = done.get("ways", {})
     return [(way, plain(said) if isinstance(said, str) else f"{seconds(said)} expected") for way, said in found.items()]
 
@@ -281,7 +283,7 @@ def _strategies(plan: Facts) -> list[tuple[str, str]]:
 
 
 def _larger(plan: Facts) -> list[tuple[str, str]]:
-    """A line for each larger budget: the time and the bytes, beside those that this budget is expected to take."""
+    """A line for each larger budget: the expected time and bytes, compared with those of this budget."""
 
     def said(each: Facts, now: Facts) -> str:
         bytes_read = f"{size(each['bytes'])} read instead of {size(now['bytes'])}"
@@ -343,9 +345,10 @@ TIMES = ("start_time", "last_time")  # options of csaw's algorithms that are tim
 
 
 def options_of(algorithm: object, parameters: Facts, units: str | None = None) -> Section:
-    """The options of an algorithm with their values, as a section; in time, where no weight counts, without a bias.
+    """The options of an algorithm with their values, as a section. The bias is left out in time, where weights do not
+    count.
 
-    Times of a graph, which have these ``units``, are shown as its input has them, too.
+    Times have the ``units`` of the graph, and are also shown as in its input.
     """
     unweighed = {"bias": "none"} if parameters.get("time_strategy") and parameters.get("bias") == "weight" else {}
     times = {} if units is None else {name: dated(parameters[name], units) for name in TIMES if name in parameters}

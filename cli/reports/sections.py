@@ -2,20 +2,22 @@
 
 import math
 import sys
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeGuard
 
 import click
 
+from csaw.cli.colors import bold
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import format_size, printable, short, text_rows
 
 Section = tuple[str, list[tuple[str, str]]]  # a heading, and names with what stands beside them
 Facts = Record  # such as the summary of a run
+NO_STYLES: Mapping[str, str] = {}
 
 
 class Line(NamedTuple):
-    """A line of a report: the key of its value, the name that stands before it, and how the value is written."""
+    """A line of a report: the key of its value, its name, and the function that writes the value."""
 
     key: str
     name: str
@@ -23,36 +25,44 @@ class Line(NamedTuple):
 
 
 def print_report(sections: Iterable[Section]) -> None:
-    """Print each section that has any line: its heading, then its lines; values stand in one column, a blank line
-    between sections.
+    """Print each section that has lines: its heading, then its lines, with all values in one column. A blank line
+    separates sections.
     """
     printed = [(heading, lines) for heading, lines in sections if lines]
     width = max((len(name) for _, lines in printed for name, _ in lines), default=0)
     for number, (heading, lines) in enumerate(printed):
-        click.echo("\n" * (number > 0) + printable(heading))
+        click.echo("\n" * (number > 0) + bold(printable(heading)))
         for name, text in lines:
             click.echo(printable(f"  {name:<{width}}  {text}".rstrip()))
 
 
-def print_table(heading: str, names: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str] = ()) -> None:
-    """Print a heading and rows under names.
+def print_table(
+    heading: str,
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    right: Collection[str] = (),
+    styles: Mapping[str, str] = NO_STYLES,
+) -> None:
+    """Print a heading and rows under names. ``styles``: colors of some cells, by their text.
 
-    On a terminal, what is too wide is wrapped within its column; elsewhere each row is one line.
+    On a terminal, cells that are too wide are wrapped; elsewhere each row is one line.
 
-    Columns that are empty in all rows are left out; those named in ``right`` stand flush right.
+    Columns that are empty in all rows are left out; those named in ``right`` are aligned right.
     """
     table = [[printable(cell) for cell in row] for row in rows]
     if heading:
-        click.echo(printable(heading))
+        click.echo(bold(printable(heading)))
     if sys.stdout.isatty():
         kept = [k for k in range(len(names)) if k == 0 or any(row[k] for row in rows)]
-        _print_wrapped([names[k] for k in kept], [[row[k] for k in kept] for row in table], right)
+        _print_wrapped([names[k] for k in kept], [[row[k] for k in kept] for row in table], right, styles)
         return
     for line in text_rows(list(map(printable, names)), table, right):
         click.echo(line)
 
 
-def _print_wrapped(names: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str]) -> None:
+def _print_wrapped(
+    names: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str], styles: Mapping[str, str]
+) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -63,12 +73,12 @@ def _print_wrapped(names: Sequence[str], rows: Sequence[Sequence[str]], right: C
         flush = name in right
         table.add_column(Text(name), justify="right" if flush else "left", no_wrap=flush, overflow="fold")
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(cell, styles.get(cell.strip(), "")) for cell in row))
     Console(highlight=False).print(table)
 
 
 def lines_of(values: Facts, lines: Iterable[Line], zeros: bool = True) -> list[tuple[str, str]]:
-    """Names and texts of the lines whose value is there. ``zeros`` False leaves out figures that are 0, too."""
+    """Names and texts of the lines that have a value. ``zeros=False`` also leaves out values of 0."""
     found = [(line, values[line.key]) for line in lines if values.get(line.key) is not None]
     return [(line.name, line.write(value)) for line, value in found if zeros or value]
 

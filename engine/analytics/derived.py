@@ -44,7 +44,7 @@ def derived_store(store: GraphStore, kind: str, folder: Path | None, *, memory: 
         return InMemory(str(store.path), np.zeros(store.vertices + 1, np.int64), none, directed=KINDS[kind]["directed"])
     folder = cache_dir() / "networks" if folder is None else folder
     options = IngestOptions(
-        ids="int",
+        id_type="int",
         weight_column="none",
         memory=max(memory, LEAST_MEMORY),
         threads=threads,

@@ -30,7 +30,7 @@ class Context:
     devices: "tuple[Device, ...]" = ()
     threads: int = 1
     repeats: int = 3
-    instances: int | None = None
+    max_instances: int | None = None
     quick: bool = False
     only: str = ""
     chosen: bool = False  # whether the graphs are the user's, not this program's
@@ -73,7 +73,7 @@ class Context:
     @property
     def most(self) -> int:
         """Most instances of a work."""
-        given = self.instances or (2**62 if self.on_gpu else CPU_INSTANCES)
+        given = self.max_instances or (2**62 if self.on_gpu else CPU_INSTANCES)
         return min(given, QUICK_INSTANCES) if self.quick else given
 
     def graphs(self) -> Iterator[Graph]:

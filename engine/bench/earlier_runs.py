@@ -40,14 +40,14 @@ class Change(NamedTuple):
 
 
 def read(file: str | Path) -> list[Row]:
-    """Read the bench rows that ``--json`` wrote."""
+    """Read the bench rows that ``--export-json`` wrote."""
     try:
         rows = json.loads(Path(file).read_text())
         if isinstance(rows, list) and all(isinstance(row, dict) and "suite" in row for row in rows):
             return rows
     except ValueError:
         pass
-    raise FormatError(f"{file}: expected the JSON of csaw bench --json, found something else")
+    raise FormatError(f"{file}: expected the JSON of csaw bench --export-json, found something else")
 
 
 def compare(before: list[Row], now: list[Row]) -> list[Change]:

@@ -117,7 +117,7 @@ def read(folder: Path, run: str) -> list[Row]:
     """The rows of a run in ``folder``."""
     file = folder / f"{run}.json"
     if not file.exists():
-        raise FormatError(f"{file} does not exist; csaw bench --json {file} writes it")
+        raise FormatError(f"{file} does not exist; csaw bench --export-json {file} writes it")
     return earlier_runs.read(file)
 
 

@@ -64,7 +64,7 @@ def shares(context: Context) -> dict[str, float]:
 def sized(context: Context, store: GraphStore, work: Work) -> Work:
     """The work in a size for this device and graph.
 
-    LONG has a walk from each vertex, if --instances allows as many.
+    LONG has a walk from each vertex, if --max-instances allows as many.
     """
     if not context.on_gpu and work is not LONG:
         work = work.shrunk(CPU_WALKS if "walk_length" in work.options else CPU_TREES)

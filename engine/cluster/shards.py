@@ -160,7 +160,7 @@ def seal_sample(out: str | Path, graph: str | Path | None = None) -> Record:
     with _opened(path, files.read_record(partial / "zarr.json"), graph) as writer:
         if missing := writer.missing():
             raise StoreError(
-                f"{partial}: {named(missing)} missing of {writer.groups:,}; run {_unfinished(writer, missing)} "
+                f"{partial}: {named(missing)} missing, out of {writer.groups:,}; run {_unfinished(writer, missing)} "
                 "again, or csaw sample --resume"
             )
 
@@ -176,7 +176,7 @@ def _unfinished(writer: SharedWriter, missing: list[int]) -> str:
     """The shards whose groups are missing, as far as those that have ended tell how many there are."""
     parts = {Shard.of(said["shard"]).parts for said in writer.reports()}
     if len(parts) != 1:
-        return "the shards that have not ended"
+        return "the unfinished shards"
     of = parts.pop()
     shards = [
         f"--shard {shard}"

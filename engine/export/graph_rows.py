@@ -161,7 +161,9 @@ def left_out(edges: Edges, holds: Sequence[str]) -> dict[str, str]:
         "ids": "rows are numbered in the order of dense ids; export with --format ids writes the original id of each"
         if store.stored_ids() is not None and not numbered
         else "",
-        "names": ("some ids begin like numbers, and rows of text cannot mark them as words; read it with --ids string")
+        "names": (
+            "some ids begin like numbers, and rows of text cannot mark them as words; read it with --id-type string"
+        )
         if names
         else "",
         "edge_ids": "the format has no place for them" if edges.has_edge_ids else "",

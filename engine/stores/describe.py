@@ -10,6 +10,7 @@ from csaw.engine.samples.describe import describe, histogram
 from csaw.engine.stores import open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.arrays.files import GRAPH, SAMPLES
+from csaw.partition.arrays.nodes import require_store
 from csaw.partition.arrays.replace import standing
 from csaw.partition.base.plain_data import Record
 from csaw.partition.graph.store import describe as describe_graph
@@ -23,10 +24,11 @@ def describe_store(
     ``algo``: of a virtual sample, FILE.py:CLASS where csaw does not ship its algorithm; ``graph``: the path of its
     graph store, where that has moved.
 
-    A path that is neither kind of store goes to open_graph, whose error says what is wrong with it.
+    A damaged store of neither kind goes to open_graph, whose error says what is wrong with it.
     """
     if _is_samples(Path(path)):
         return describe(open_samples(path, graph, algo), path, full)
+    require_store(Path(path))
     store = open_graph(path)
     degrees = {"degrees": _degrees(store)} if full else {}
     return describe_graph(store) | {

@@ -83,7 +83,7 @@ class Checks:
         details = f"{len(found):,} situations, {sum(one.times for one in found):,} {what}"
         if worst := min(found, key=lambda one: one.result.p_value, default=None):
             details += f"; worst where {worst.name} (dense ids) with p = {worst.result.p_value:.2g}"
-        self.results(name, [one.result for one in found], details, f"too few {what} of one situation")
+        self.results(name, [one.result for one in found], details, f"too few {what} in the same situation")
 
     def take(self, other: "Checks", kind: str) -> None:
         """Add checks of something else than the sample itself; ``kind`` says of what, before their names."""
@@ -112,7 +112,7 @@ def _judged(check: Check, results: list[Result], level: float, failed: bool) -> 
     if failed:
         return replace(check, ok=False, finds=finds)
     if min(finds.values()) > 1.0:
-        why = f"{check.details}: too few to show any deviation at this level"
+        why = f"{check.details}; too few to detect any deviation"
         return Check(check.name, True, None, why, tested=False, testable=False)
     finds = {words: share for words, share in finds.items() if share <= 1.0}
     least: dict[str, float] = {}
@@ -121,7 +121,7 @@ def _judged(check: Check, results: list[Result], level: float, failed: bool) -> 
         if known <= 1.0:
             least.setdefault(result.deviation, known)
     said = ", ".join(f"{percent(share)} of {words}" for words, share in least.items())
-    return replace(check, details=f"{check.details}; would find {said}", finds=finds)
+    return replace(check, details=f"{check.details}; would detect {said}", finds=finds)
 
 
 def smallest(results: list[Result], level: float) -> dict[str, float]:
@@ -259,14 +259,15 @@ def statistics(
     by_class, pooled = single or single_choices(choices, laws)
     _by_degree(checks, f"{what}, by degree", choices, sizes, by_class, counted)
     total = max(len(choices.situations), of or 0)
-    few = f"too few choices: {pooled.used:,} of {total:,} are neither forced nor left out"
-    looked = f"{pooled.looked_at:,} of {total:,} choices, {pooled.used:,} of them not forced"
+    few = f"too few choices: {pooled.used:,} of {total:,} have several possible outcomes and were tested"
+    looked = f"{pooled.looked_at:,} of {total:,} choices, {pooled.used:,} of them with several possible outcomes"
     checks.results(f"{what}, pooled", pooled.places, looked + _worst(pooled.places), few, pooled.looked_at < total)
     found = [("uniform", pooled.uniform), ("degree", pooled.degree)]
     if choices.weights is not None:
         found.append(("weight", pooled.weight))
     for name, results in found:
-        why = f"such choices are the law itself, of all {pooled.used:,}" if pooled.used and name in pooled.same else few
+        is_law = pooled.used and name in pooled.same
+        why = f"this is the law of all {pooled.used:,} choices, so there is no deviation to detect" if is_law else few
         checks.results(f"{what}, {name}", results, f"{pooled.used:,} choices{_worst(results)}", why)
     checks.results(f"{what}, independence", pooled.independence, "each choice with the next one", few)
 

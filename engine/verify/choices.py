@@ -190,7 +190,7 @@ OUTCOMES = 1 << 21  # of all situations that are tested: each thread has a count
 SLOTS = 8  # of the table that finds them, for each
 COUNTED = ("v", "prev", "source")  # columns of situations that a pass over the sample counts
 LEVEL = 1e-9  # about that of a single test; parts that show nothing at it are left out
-DEVIATION = "choices of one situation moved to one of its outcomes"
+DEVIATION = "choices in one situation moved to one outcome"
 
 
 def class_of(degree: np.ndarray) -> np.ndarray:

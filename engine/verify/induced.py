@@ -215,7 +215,7 @@ class DrawnClusters:
             found = "none" if store.clusters is None else store.clusters.digest
             raise StoreError(
                 f"{store.path}: expected the clusters that were sampled, with the digest {asked}, found "
-                f"{found}; make the graph again with the same --clusters, --method and --cluster-seed"
+                f"{found}; make the graph again with the same --num-clusters, --clustering and --clustering-seed"
             )
         self.clusters, self.vertices = store.read_clusters(), store.vertices
         self.count, self.asked = store.clusters.count, int(algorithm.frontier_size)

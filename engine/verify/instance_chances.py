@@ -104,7 +104,7 @@ class Repeats:
             return
         typical = self._typical(chance, number, pairs)
         p = min(1.0, bound(found, pairs))
-        details = f"{repeats:,} of {number.size:,} instances are as one before"
+        details = f"{repeats:,} of {number.size:,} instances repeat an earlier one"
         if found:
             likely = min(chance for chance, _ in found)
             details += f"; the least likely of {len(found):,} looked at has a chance of {likely:.2g}"

@@ -170,8 +170,6 @@ def independence(place: np.ndarray) -> list[Result]:
     known = np.flatnonzero(np.isfinite(place[:-1]) & np.isfinite(place[1:]))
     after = [place[known + 1][np.floor(place[known] * SIDE) == side] for side in range(SIDE)]
     found = [
-        even(places, SIDE, "choices that repeat the place of the one before")
-        for places in after
-        if places.size >= 20 * SIDE
+        even(places, SIDE, "choices that repeat the previous place") for places in after if places.size >= 20 * SIDE
     ]
     return [result for one in found for result in one]

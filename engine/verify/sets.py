@@ -203,7 +203,7 @@ def weights_or_degrees(subject: Subject, src: np.ndarray, dst: np.ndarray) -> np
 
 def add_sets(checks: Checks, results: SetResults, what: str = "neighbors") -> None:
     """Add the checks of sets that were picked without replacement."""
-    few = f"too few sets of some of their pool's {'edges' if what == 'neighbors' else 'vertices'}, but not all"
+    few = f"too few sets with some, but not all, of the possible {'edges' if what == 'neighbors' else 'vertices'}"
     checks.situations(what, results.contexts, "sets")
     checks.results(f"{what}, pooled", results.pooled, "how often the likelier half of each pool is selected", few)
     checks.results(f"{what}, independence", results.independence, "each set with the next one", few)

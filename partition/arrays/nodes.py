@@ -108,6 +108,15 @@ def read_group(path: Path) -> Record:
     return attributes
 
 
+def require_store(path: Path) -> None:
+    """Refuse an existing ``path`` that is neither a graph store nor a sample store, for commands that take both."""
+    if os.path.lexists(path) and not (path / "zarr.json").exists():
+        what = "a folder" if path.is_dir() else "a file"
+        raise StoreError(
+            f"{path} is {what}, not a graph store or a sample store; make one with csaw partition or csaw sample"
+        )
+
+
 def digest(value: object) -> str:
     """A hash of a JSON value, 32 hexadecimal digits, which does not depend on the order of keys or on blanks."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:32]

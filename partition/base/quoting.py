@@ -56,8 +56,8 @@ def meant(name: str, known: Iterable[str]) -> str:
     Neither case nor the sign between words counts. Names that other programs use stand for csaw's.
     """
     plain = {_plain(one): one for one in known}
-    elsewhere = ELSEWHERE.get(_plain(name), "")
-    found = [elsewhere] if elsewhere in plain else get_close_matches(_plain(name), plain, 1)
+    elsewhere = [one for one in ELSEWHERE.get(_plain(name), ()) if one in plain]
+    found = elsewhere or get_close_matches(_plain(name), plain, 1)
     return f"; did you mean {plain[found[0]]}?" if found else ""
 
 
@@ -67,13 +67,20 @@ def _plain(name: str) -> str:
 
 NAMES_ELSEWHERE = {  # csaw's names, and those of other programs and papers
     "cluster-gcn": "clustergcn cluster-sampler",
+    "clustering": "method clustering-method",
+    "clustering-seed": "cluster-seed",
     "deepwalk": "random-walk randomwalk uniform-walk",
+    "export-json": "json json-file",
     "fanout": "fanouts num-neighbors num-samples neighbors",
+    "id-type": "ids id-dtype",
+    "max-instances": "instances",
     "metropolis-hastings": "mhrw metropolis",
     "minibatch": "graphsage sage mini-batch",
     "multidimensional": "frontier frontier-sampling",
     "neighbor": "k-hop khop neighbor-sampling uniform-neighbor",
     "num-walks": "walks-per-node walks-per-vertex number-of-walks n-walks",
+    "num-clusters": "clusters n-clusters num-parts",
+    "per-instance": "instances each",
     "ppr": "pagerank personalized-pagerank",
     "restart": "rwr random-walk-with-restart",
     "restart-prob": "restart-probability",
@@ -86,7 +93,10 @@ NAMES_ELSEWHERE = {  # csaw's names, and those of other programs and papers
     "threads": "n-jobs num-workers workers",
     "walk-length": "walk-len length max-length",
 }
-ELSEWHERE = {other: name for name, others in NAMES_ELSEWHERE.items() for other in others.split()}
+ELSEWHERE: dict[str, list[str]] = {}
+for _name, _others in NAMES_ELSEWHERE.items():
+    for _other in _others.split():
+        ELSEWHERE.setdefault(_other, []).append(_name)
 
 
 # Numbers as text, in the digits 0 to 9 alone: Python also reads 1_0 as 10, and digits of other scripts.

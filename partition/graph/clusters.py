@@ -74,7 +74,7 @@ class Clusters:
 def stored_clusters(path: Path, clusters: Clusters | None) -> Clusters:
     """The ``clusters`` of the store at ``path``; StoreError where there are none."""
     if clusters is None:
-        raise StoreError(f"{path} has no clusters; make it with csaw partition --clusters N")
+        raise StoreError(f"{path} has no clusters; make it with csaw partition --num-clusters N")
     return clusters
 
 
@@ -113,7 +113,7 @@ def make_clusters(store: Loaded, count: int, method: str, seed: int) -> np.ndarr
     """
     if count > min(store.vertices, MOST):
         raise OptionError(
-            f"--clusters: expected at most the graph's {min(store.vertices, MOST):,} vertices, found {count:,}"
+            f"--num-clusters: expected at most the graph's {min(store.vertices, MOST):,} vertices, found {count:,}"
         )
     if method == "random":
         return _cut(shuffled(store.vertices, seed), count)

@@ -131,7 +131,7 @@ def number(raw: Edges, bounds: tuple[int, int], big: bool, path: str, crew: Crew
     if big and bounds[0] < 0:
         raise FormatError(
             f"{path}: expected ids that fit in one 64-bit type, found some below 0 and some of 2^63 "
-            "or more; pass --ids string"
+            "or more; pass --id-type string"
         )
     return Numbering(raw, bounds[0], bounds[1], np.dtype(np.uint64 if big else np.int64), crew)
 

@@ -47,21 +47,21 @@ LEAST_MEMORY = 16 << 20
 POLICIES = {"keep": KEEP, "first": FIRST, "error": KEEP, "sum": SUM}
 CHOICES = {
     "format": ("auto", "edges", "matrix-market", "metis", "adjacency"),
-    "ids": ("auto", "int", "string"),
+    "id_type": ("auto", "int", "string"),
     "duplicates": tuple(POLICIES),
     "self_loops": ("keep", "drop"),
     "on_error": ("stop", "skip"),
     "balance": ("edges", "vertices"),
     "compression": (None, "lz4"),
-    "method": METHODS,
+    "clustering": METHODS,
     "time_format": FORMATS,
     "partitioner": ("range", "random", "biased-random", "metis", "lp", "degree"),
 }
 READERS = {
     **dict.fromkeys(("reverse", "overwrite", "edge_ids"), flag),
     "directed": maybe(flag),
-    **{name: whole() for name in ("skip_lines", "cluster_seed", "partitioner_seed")},
-    **{name: maybe(whole(1)) for name in ("partition_bytes", "partitions", "memory", "clusters")},
+    **{name: whole() for name in ("skip_lines", "clustering_seed", "partitioner_seed")},
+    **{name: maybe(whole(1)) for name in ("partition_bytes", "partitions", "memory", "num_clusters")},
     "threads": maybe(whole(1, MOST_THREADS)),
     "target_offset": maybe(whole()),
     "time_decimals": whole(0, MOST_DECIMALS),
@@ -88,7 +88,7 @@ class IngestOptions:
     (lines with a vertex and its neighbors); ``auto`` looks at the first lines, and raises an error if they are
     ambiguous.
     """
-    ids: str = "auto"
+    id_type: str = "auto"
     """Type of vertex ids: ``int``, ``string``, or ``auto``: integers if the first rows have integers, otherwise
     strings.
     """
@@ -121,11 +121,11 @@ class IngestOptions:
     """Column of the sources: a name, or a number from 1. None: from the header, otherwise the first."""
     target_column: str | int | None = None
     """Column of the targets. None: from the header, otherwise the second."""
-    clusters: int | None = None
+    num_clusters: int | None = None
     """Number of clusters that the vertices are sorted into, for ``cluster-gcn``. None: no clusters."""
-    method: str = "metis"
+    clustering: str = "metis"
     """How to make clusters: ``metis``, ``lp`` (label propagation), or ``random``."""
-    cluster_seed: int = 0
+    clustering_seed: int = 0
     """Seed of the clusters, if their method is random."""
     partitioner: str = "range"
     """How to assign vertices to partitions, see partitioners.py: by ``range`` of their ids; other methods renumber

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from csaw.partition.arrays.spool import Budget
 from csaw.partition.base.plain_data import Record, Values
 from csaw.partition.base.progress import progress_of
-from csaw.partition.base.quoting import parse_size
+from csaw.partition.base.quoting import meant, parse_size
 from csaw.partition.base.stages import READING
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.edge_columns import WEIGHT
@@ -130,7 +130,7 @@ class PartitionOptions(TypedDict, total=False):
     directed: bool | None
     reverse: bool
     format: str
-    ids: str
+    id_type: str
     source_column: str | int | None
     target_column: str | int | None
     weight_column: str | int
@@ -149,9 +149,9 @@ class PartitionOptions(TypedDict, total=False):
     partitioner_seed: int
     compression: str | None
     memory: Size | None
-    clusters: int | None
-    method: str
-    cluster_seed: int
+    num_clusters: int | None
+    clustering: str
+    clustering_seed: int
     edge_ids: bool
     threads: int | None
     skip_lines: int
@@ -204,7 +204,8 @@ def _of_files(inputs: Paths, options: Values) -> tuple[IngestOptions, list[str]]
         what = (
             f"is for graphs in memory{OF_FILES[unknown[0]]}"
             if unknown[0] in GRAPH
-            else f"is not an option; expected {', '.join(PartitionOptions.__annotations__)}"
+            else f"is not an option{meant(unknown[0], PartitionOptions.__annotations__)}; expected "
+            f"{', '.join(PartitionOptions.__annotations__)}"
         )
         raise OptionError(f"{unknown[0]}: it {what}")
     chosen = IngestOptions(**options)

@@ -204,7 +204,7 @@ class Ingest:
     def make(self, out: str | Path) -> GraphStore:
         """Make the store. Its report says, beside what is stored, how much was spilled."""
         check_out(out, self.options)
-        clusters = None if self.options.clusters is None else self._clusters
+        clusters = None if self.options.num_clusters is None else self._clusters
         further = () if self.options.partitioner == "range" else (PARTITIONING, REWRITING)
         with (
             course(*self.stages, *further),
@@ -231,7 +231,7 @@ class Ingest:
 
     def _clusters(self, draft: GraphStore) -> tuple[np.ndarray, Made]:
         """The cluster of each vertex, and how they were made."""
-        wanted, method, seed = self.options.clusters, self.options.method, self.options.cluster_seed
+        wanted, method, seed = self.options.num_clusters, self.options.clustering, self.options.clustering_seed
         assert wanted is not None
         with stage("making clusters"):
             made = make_clusters(draft, wanted, method, seed)

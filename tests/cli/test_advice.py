@@ -7,7 +7,9 @@ import pytest
 from click.testing import CliRunner
 from helpers.machine import need_package
 
+import csaw
 from csaw.cli.main import cli
+from csaw.partition.errors import StoreError
 
 FILES = {
     "plain.txt": "1 2\n2 3\n",
@@ -26,11 +28,11 @@ FOLLOWED = [
         "--weight-column which all of them have, or none",
         "{} --weight-column none",
     ),
-    ("partition plain.txt names.txt g.zarr", "say how with --ids string", "{} --ids string"),
+    ("partition plain.txt names.txt g.zarr", "say how with --id-type string", "{} --id-type string"),
     ("partition four.txt g.zarr", "--weight-column N, or none", "{} --weight-column 3"),
     ("partition bad.txt g.zarr", "pass --on-error skip", "{} --on-error skip"),
     ("partition types.txt g.zarr", "words follow the ids: --weight-column none", "{} --weight-column none"),
-    ("partition wide.txt g.zarr", "pass --ids string", "{} --ids string"),
+    ("partition wide.txt g.zarr", "pass --id-type string", "{} --id-type string"),
     (
         "partition repeated.txt g.zarr --duplicates error",
         "pass --duplicates keep, first or sum",
@@ -55,8 +57,8 @@ FOLLOWED = [
     ),
     (
         "sample karate s.zarr --algo cluster-gcn",
-        "csaw partition FILE OUT --clusters N",
-        "partition plain.txt out.zarr --clusters 2",
+        "csaw partition FILE OUT --num-clusters N",
+        "partition plain.txt out.zarr --num-clusters 2",
     ),
     ("sample karate s.zarr --algo deepwlk", "did you mean deepwalk?", "sample karate s.zarr --algo deepwalk"),
     ("sample karat s.zarr", "did you mean karate?", "sample karate s.zarr"),
@@ -155,3 +157,20 @@ def test_a_scheduler_that_is_lost_before_work_begins_is_one_sentence():
         dask_executor.joined(client, None),
     ):
         pass
+
+
+@pytest.mark.parametrize("command", ["verify {}", "info {}", "export {} out.csv"])
+def test_a_folder_that_is_no_store_is_told_both_kinds(tmp_path, command):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("words")
+    done = CliRunner().invoke(cli, command.format(tmp_path / "mine").split())
+    assert str(done.exception) == (
+        f"{tmp_path}/mine is a folder, not a graph store or a sample store; make one with csaw partition or csaw sample"
+    )
+
+
+def test_a_file_that_is_no_store_is_told_both_kinds(tmp_path):
+    (tmp_path / "edges.txt").write_text("0 1\n")
+    for check in (csaw.verify, csaw.info):
+        with pytest.raises(StoreError, match="is a file, not a graph store or a sample store"):
+            check(tmp_path / "edges.txt")

@@ -64,7 +64,7 @@ def test_options_are_those_of_the_chosen_algorithm():
     assert {"--p", "--q", "--seed", "--quiet"} <= of_node2vec
     assert "--burn-prob" not in of_node2vec
     assert "--batch-size" not in of_node2vec
-    assert names("partition --meth") == {"--method"}
+    assert names("partition --clustering-") == {"--clustering-seed"}
     assert names("par") == {"partition"}
 
 

@@ -48,9 +48,9 @@ def test_a_profile(stores):
 def test_one_table_measure_by_sample_and_plots(stores, tmp_path):
     found = csaw("g.zarr", "fire.zarr", "walks.zarr", "--measures", "degree", "--plot", "out")
     assert found.exit_code == 0, found.output
-    assert [line for line in found.stdout.splitlines() if "beside" in line] == [
-        "fire.zarr: 4 instances, beside g.zarr",
-        "walks.zarr: 100 instances, beside g.zarr",
+    assert [line for line in found.stdout.splitlines() if "compared with" in line] == [
+        "fire.zarr: 4 instances, compared with g.zarr",
+        "walks.zarr: 100 instances, compared with g.zarr",
     ]
     rows = [line.split() for line in found.stdout.splitlines()[2:-1]]
     assert rows[0] == ["finding", "graph", "fire.zarr", "walks.zarr", "distance"]
@@ -251,7 +251,8 @@ def test_print_shows_the_table_of_the_command(stores):
 
 def test_an_estimate_says_its_method_once(stores):
     said = csaw("g.zarr", "walks.zarr", "--measures", "degree", "--estimate").stdout
-    assert said.count("visits all equally likely, without 2 steps; errors of 100 batches") == 1
+    method = "visits with equal probability, without the first 2 steps of each walk; errors from 100 batches"
+    assert said.count(f"; estimated from {method}") == 1
 
 
 def test_what_is_wrong_is_said_in_one_line(stores):

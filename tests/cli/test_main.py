@@ -207,7 +207,7 @@ def test_ctrl_c_does_not_wait_for_the_context_of_a_gpu(tmp_path):
 
 
 def test_a_bench_that_a_scheduler_ends_keeps_its_rows(tmp_path):
-    line = ["bench", "rmat:scale=8", "--quick", "--suite", "walks", "--device", "cpu", "--json", "rows.json"]
+    line = ["bench", "rmat:scale=8", "--quick", "--suite", "walks", "--device", "cpu", "--export-json", "rows.json"]
     command = [sys.executable, "-m", "csaw.cli", *line]
     with subprocess.Popen(command, cwd=tmp_path, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         running.stdout.readline()

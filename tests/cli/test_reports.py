@@ -316,9 +316,9 @@ def test_verify_puts_what_is_certain_before_what_is_judged_by_chance(said):
     *checks, summary, hint = law.splitlines()
     assert all("p = " in line or "not tested" in line for line in checks)
     assert summary.startswith("w.zarr: all checks passed")
-    assert "would find" not in law.removesuffix(f"{hint}\n")
+    assert "would detect" not in law.removesuffix(f"{hint}\n")
     assert "--verbose" in hint
-    assert "would find" in said("verify", "w.zarr", "--verbose")
+    assert "would detect" in said("verify", "w.zarr", "--verbose")
 
 
 @pytest.mark.parametrize("name", registry.names())
@@ -352,7 +352,7 @@ def test_help_of_sample_gives_default_and_range_in_one_bracket_and_itself_under_
 def test_a_table_and_the_log_give_a_terminal_nothing_to_obey(capsys):
     report.print_table("", ("", ""), [("FAIL", "no vertex \x1b[2Jx")])
     assert capsys.readouterr().out == "  FAIL  no vertex \\x1b[2Jx\n"
-    record = logging.makeLogRecord({"msg": "%s", "args": ("\x1b[2Jx",)})
+    record = logging.makeLogRecord({"levelno": logging.INFO, "msg": "%s", "args": ("\x1b[2Jx",)})
     assert CurrentStderr().format(record) == "\\x1b[2Jx"
 
 

@@ -2,15 +2,19 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 
+import click
 import pytest
+from click.testing import CliRunner
 
 import csaw
 from csaw.cli.main import cli
 from csaw.cli.short_help import USED_MOST
+from csaw.engine.api import registry
 from csaw.partition.base.quoting import NAMES_ELSEWHERE
 from csaw.partition.errors import CsawError
 
@@ -24,6 +28,10 @@ def said(*line):
     return (done.stdout + done.stderr).replace("python -m csaw.cli", "csaw")
 
 
+def run(*line):
+    return CliRunner().invoke(cli, line, catch_exceptions=False, terminal_width=80).output
+
+
 @pytest.mark.parametrize("command", [*USED_MOST, "info", "verify", "datasets", "completion"])
 def test_a_short_help_is_a_screen_with_an_example_and_options_that_exist(command):
     short, whole = said(command, "-h"), said(command, "--help")
@@ -32,6 +40,22 @@ def test_a_short_help_is_a_screen_with_an_example_and_options_that_exist(command
     flags = [line.split()[0] for line in short.splitlines() if line.startswith("  -")]
     assert len(flags) == len(USED_MOST[command]) if command in USED_MOST else flags[-1] == "--help"
     assert all(flag.rstrip(",") in whole for flag in flags)
+
+
+@pytest.mark.parametrize("name", registry.names())
+def test_the_help_of_an_algorithm_has_an_example_with_an_option_of_it(name):
+    """The example is a command that csaw understands."""
+    short = run("sample", "--algo", name, "-h")
+    assert len(short.splitlines()) <= SCREEN
+    assert f"\nOptions of {name}:\n" in short
+    (line,) = [line.strip() for line in short.splitlines() if f" --algo {name} " in line and "web.zarr" in line]
+    assert f"      {line}\n" in (whole := run("sample", "--algo", name, "--help"))
+    assert ("--algo node2vec" in whole) == (name == "node2vec")
+    words = shlex.split(line)[2:]
+    given = cli.get_command(click.Context(cli), "sample").make_context("sample", words).params
+    own = {key: given[key] for key in registry.find(name).options() if given[key] is not None}
+    assert own
+    registry.find(name)(**own)
 
 
 def test_every_command_has_both_helps():
@@ -51,6 +75,12 @@ def test_every_command_has_both_helps():
         ("sample karate x.zarr --algo random-walk", "'random-walk'; did you mean deepwalk?"),
         ("sample karate x.zarr --algo PageRank", "did you mean ppr?"),
         ("sample karate x.zarr --algo neighbor --num_neighbors 3,2", "did you mean --fanout?"),
+        ("partition edges.txt g.zarr --ids string", "did you mean --id-type?"),
+        ("partition edges.txt g.zarr --clusters 2", "did you mean --num-clusters?"),
+        ("partition edges.txt g.zarr --method lp", "did you mean --clustering?"),
+        ("bench --json rows.json", "did you mean --export-json?"),
+        ("bench --instances 3", "did you mean --max-instances?"),
+        ("evaluate karate --instances each", "did you mean --per-instance?"),
     ],
 )
 def test_a_name_of_another_program_is_answered_with_the_one_of_csaw(line, meant):
@@ -65,12 +95,10 @@ def test_python_answers_with_its_own_names():
 
 
 def test_names_of_others_lead_to_names_that_exist():
-    from csaw.engine.api import registry
-    from csaw.engine.plan.options import options
-
-    of_algorithms = {key for name in registry.names() for key in registry.find(name).options()}
-    known = {*registry.names(), *of_algorithms, *options()}
-    assert {name.replace("-", "_") for name in NAMES_ELSEWHERE} <= {name.replace("-", "_") for name in known}
+    context = click.Context(cli)
+    commands = [cli.get_command(context, name) for name in cli.list_commands(context)]
+    flags = {flag.lstrip("-") for one in commands for param in one.get_params(context) for flag in param.opts}
+    assert NAMES_ELSEWHERE.keys() <= {*registry.names(), *flags}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -145,9 +145,27 @@ def calls() -> dict[str, Call]:
     run += ("device", "gpu_memory", "in_flight", "residency", "layout", "checksums", "ids", "select", "batching")
     walk = ("walk_length", "num_walks", "p", "q")
     evaluate = ("measures", "memory", "threads", "device", "refresh", "residency", "damping", "as_", "window", "every")
-    ingest = ("directed", "reverse", "format", "ids", "source_column", "target_column", "weight_column", "edge_columns")
+    ingest = (
+        "directed",
+        "reverse",
+        "format",
+        "id_type",
+        "source_column",
+        "target_column",
+        "weight_column",
+        "edge_columns",
+    )
     ingest += ("time_column", "time_format", "time_decimals", "duplicates", "self_loops", "on_error", "partitions")
-    ingest += ("partition_size", "balance", "partitioner", "compression", "memory", "clusters", "method", "edge_ids")
+    ingest += (
+        "partition_size",
+        "balance",
+        "partitioner",
+        "compression",
+        "memory",
+        "num_clusters",
+        "clustering",
+        "edge_ids",
+    )
     ingest += ("threads", "skip_lines", "overwrite", "target_offset", "progress", "inputs", "out")
     found = {
         "sample": Call(
@@ -221,7 +239,9 @@ def calls() -> dict[str, Call]:
                 "balance",
             ),
         ),
-        "preview": Call(csaw.partition.preview, {"inputs": "e.txt"}, ("inputs", "directed", "ids", "weight_column")),
+        "preview": Call(
+            csaw.partition.preview, {"inputs": "e.txt"}, ("inputs", "directed", "id_type", "weight_column")
+        ),
         "list_triangles": Call(
             csaw.list_triangles,
             {"graph": "g.zarr", "out": "kept.csv"},

@@ -297,9 +297,9 @@ class Classes:
                 f"{name}.txt",
                 f"{name}.zarr",
                 *directed,
-                "--clusters",
+                "--num-clusters",
                 "2",
-                "--method",
+                "--clustering",
                 "random",
                 folder=self.whole,
             )

@@ -77,7 +77,11 @@ class Formats:
         place.mkdir(parents=True)
         for text in ("0 1\n1 2\n", "1 2 .5\n", "a b\n", "a b 2\n", "source,target\n1,2\n"):
             (place / "graph.txt").write_text(text)
-            for options in ((), ("--undirected", "--duplicates", "keep"), ("--on-error", "skip", "--ids", "string")):
+            for options in (
+                (),
+                ("--undirected", "--duplicates", "keep"),
+                ("--on-error", "skip", "--id-type", "string"),
+            ):
                 warm.csaw("partition", "graph.txt", "graph.zarr", "--overwrite", *options, folder=place)
 
     def case(self, random: Random, place: Path) -> list[Failure]:
@@ -120,7 +124,7 @@ class Case:
         """Whose options are tried: csaw's own advice, or a user's."""
         if len(options) > len(self.options):
             return " by advice"
-        return " with an option" if {"--on-error", "--ids"} & {*options} else ""
+        return " with an option" if {"--on-error", "--id-type"} & {*options} else ""
 
 
 def draw(random: Random, place: Path) -> Case:
@@ -129,7 +133,7 @@ def draw(random: Random, place: Path) -> Case:
     file = WRITERS[kind](random)
     name = _write(random, file, place)
     options = [*file.options, *_options(random, file)]
-    if "--ids" in options and file.as_words:
+    if "--id-type" in options and file.as_words:
         file.readings.append(readings.Reading(file.as_words))
     printed = random.choice([(), ("--json",), ("--json",)])
     piped = not file.others and random.random() < 0.07
@@ -204,7 +208,7 @@ def _options(random: Random, file: File) -> Iterator[str]:
     if random.random() < 0.08 and not file.must:
         yield from ("--on-error", "skip")
     elif random.random() < 0.04 and not file.must:
-        yield from ("--ids", "string")
+        yield from ("--id-type", "string")
 
 
 def _judged(case: Case, place: Path, options: list[str], patience: int) -> list[Failure]:

@@ -254,7 +254,7 @@ INGEST = {
     "--time-column": ["9", "", "1", "a", "time", "-1"],
     "--time-format": ["iso", "x", ""],
     "--time-decimals": COUNTS,
-    "--ids": ["int", "x"],
+    "--id-type": ["int", "x"],
     "--balance": ["vertices", "x"],
     "--compression": ["none", "x"],
     "--duplicates": ["first", "x"],
@@ -282,7 +282,7 @@ class Options:
         (self.whole / f"{TIMED}.txt").write_text(times)
         warm.must("partition", f"{TIMED}.txt", f"{TIMED}.zarr", "--time-column", "3", folder=self.whole)
         usual = "usual.txt", f"{CLUSTERED}.zarr"
-        warm.must("partition", *usual, "--clusters", "4", "--undirected", folder=self.whole)
+        warm.must("partition", *usual, "--num-clusters", "4", "--undirected", folder=self.whole)
         for algorithm in sorted(NEEDS.keys() & set(self.algorithms)):
             self._sampled(NEEDS[algorithm], algorithm)
         for file, ids in IDS.items():

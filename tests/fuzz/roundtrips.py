@@ -248,7 +248,7 @@ def again(drawn: Drawn, place: Path) -> meant.Graph:
     if drawn.suffix in HOLD_ALONE:
         return {"npz": _from_npz, "graphml": _from_graphml}[drawn.suffix](file, drawn)
     how: dict[str, Any] = (
-        {"ids": "string"}
+        {"id_type": "string"}
         if "names" in said["left_out"] or (drawn.suffix == "sample.csv" and isinstance(drawn.ids[0], str))
         else {}
     )

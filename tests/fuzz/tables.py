@@ -218,7 +218,7 @@ def loads(random: Random) -> File:
     reads = [Reading(graph.pairs())]
     if kind == "nodes":
         pairs = [(one, f"name {k}", 1.0) for k, one in enumerate(graph.ids)]
-        reads = [Reading(pairs, says="Id|header"), Reading([("Id", "Label", 1.0), *pairs], says="--ids|header")]
+        reads = [Reading(pairs, says="Id|header"), Reading([("Id", "Label", 1.0), *pairs], says="--id-type|header")]
     if kind == "european":
         reads = [Reading([(a, b, 0.5) for a, b in rows])]
     if kind == "movielens":

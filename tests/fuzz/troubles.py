@@ -139,18 +139,18 @@ def both_signs(text: Text) -> None:
 
 
 def strings_forced(text: Text) -> None:
-    """``--ids string`` keeps what the file says, zeros and all."""
+    """``--id-type string`` keeps what the file says, zeros and all."""
     text.strings = True
     text.separator = text.random.choice([" ", "\t", ","])
     text.edges = [edge_of(row, text) for row in text.rows]
-    text.options += ["--ids", "string"]
-    text.told = "--ids string"
+    text.options += ["--id-type", "string"]
+    text.told = "--id-type string"
 
 
 def numbers_forced(text: Text) -> None:
-    """``--ids int`` where ids are words."""
-    text.options += ["--ids", "int"]
-    text.verdict, text.told = (NEVER, "--ids int for words") if text.strings else (text.verdict, "--ids int")
+    """``--id-type int`` where ids are words."""
+    text.options += ["--id-type", "int"]
+    text.verdict, text.told = (NEVER, "--id-type int for words") if text.strings else (text.verdict, "--id-type int")
 
 
 def odd_spaces(text: Text) -> None:

@@ -22,10 +22,10 @@ def test_every_row_out_of_memory_moves_bytes_or_reads_in_place(tmp_path):
         "cuda:0",
         "--repeats",
         "1",
-        "--instances",
+        "--max-instances",
         "100",
     ]
-    places = ["--out", str(tmp_path), "--json", str(tmp_path / "rows.json")]
+    places = ["--out", str(tmp_path), "--export-json", str(tmp_path / "rows.json")]
     done = CliRunner().invoke(cli, ["bench", "rmat:scale=16,edge_factor=8", *options, *places], catch_exceptions=False)
     assert done.exit_code == 0
     rows = json.loads((tmp_path / "rows.json").read_text())
@@ -44,7 +44,7 @@ def test_all_ways_to_count_triangles_run_on_the_gpu(tmp_path):
         "cuda:0",
         "--repeats",
         "1",
-        "--json",
+        "--export-json",
         str(tmp_path / "rows.json"),
     ]
     done = CliRunner().invoke(cli, ["bench", *graphs, *options, "--out", str(tmp_path)], catch_exceptions=False)

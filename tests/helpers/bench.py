@@ -14,7 +14,9 @@ def bench(*arguments, folder):
     """Exit status, stdout, and the rows."""
     file = folder / "rows.json"
     done = CliRunner().invoke(
-        cli, ["bench", *arguments, "--device", "cpu", "--out", str(folder), "--json", str(file)], catch_exceptions=False
+        cli,
+        ["bench", *arguments, "--device", "cpu", "--out", str(folder), "--export-json", str(file)],
+        catch_exceptions=False,
     )
     return done.exit_code, done.output, json.loads(file.read_text()) if file.exists() else []
 

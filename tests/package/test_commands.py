@@ -226,7 +226,10 @@ def test_html_shows_names_as_they_are():
         ),
         (lambda: csaw.partition("edges.txt", "g.zarr", memry=1), "memry: it is not an option; expected directed"),
         (lambda: csaw.partition("edges.txt", "g.zarr", weights="w"), "name a column with weight_column"),
-        (lambda: csaw.partition([(0, 1)], "g.zarr", clusters=2), "clusters: expected an option of graphs in memory"),
+        (
+            lambda: csaw.partition([(0, 1)], "g.zarr", num_clusters=2),
+            "num_clusters: expected an option of graphs in memory",
+        ),
         (lambda: csaw.partition("edges.txt", "g.zarr", memory="much"), "memory: expected a size such as 256MiB"),
         (lambda: csaw.evaluate("karate", ["no.zarr"]), "no.zarr"),
         (lambda: csaw.open_graph(5), "path: expected the path of a graph store, found 5"),

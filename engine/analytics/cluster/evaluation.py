@@ -153,7 +153,7 @@ class SpreadMeasuring:
         All its instances together are a task for each measure; of each by itself, some instances are a task.
         """
 
-        pieces = list(sampled.pieces(samples, each=self.wish.instances == "each"))
+        pieces = list(sampled.pieces(samples, each=self.wish.per_instance))
         task = partial(_task, self.name, str(samples.path.absolute()), samples.algo, self.wish.as_)
         progress(f"{samples.path}, {len(pieces):,} instances" if len(pieces) > 1 else f"{samples.path}")
         if len(pieces) > 1:

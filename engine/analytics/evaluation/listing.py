@@ -1,4 +1,4 @@
-"""Lists of a graph's triangles, and of its edges with the triangles of each, as files: ``csaw evaluate --list``."""
+"""Files of a graph's triangles, or of its edges with the triangles of each: ``csaw evaluate --write-list``."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -118,11 +118,11 @@ def write_list(
         BudgetError: ``memory`` does not hold the longest row a few times, or a GPU not all rows.
     """
     if what not in LISTS:
-        raise OptionError(f"--list: expected {' or '.join(LISTS)}, found {quoted(what)}{meant(what, LISTS)}")
+        raise OptionError(f"--write-list: expected {' or '.join(LISTS)}, found {quoted(what)}{meant(what, LISTS)}")
     wish = _wish(given)
     target = PathTarget(Path(out), overwrite)
     format = target.format(LISTINGS, None)
-    store = in_window(graph if isinstance(graph, GraphStore) else open_graph(graph), wish, beside="--list")
+    store = in_window(graph if isinstance(graph, GraphStore) else open_graph(graph), wish, beside="--write-list")
     kind = KINDS[what]
     with Networks(store, wish) as networks:
         simple = _simple(networks)
@@ -169,7 +169,7 @@ def _wish(given: dict[str, object]) -> EvaluateOptions:
     if unknown := sorted(given.keys() - set(OPTIONS)):
         flag = unknown[0].strip("_").replace("_", "-")
         raise OptionError(
-            f"--{flag} cannot be combined with --list, which accepts only "
+            f"--{flag} cannot be combined with --write-list, which accepts only "
             f"{', '.join('--' + name.replace('_', '-') for name in OPTIONS)}; leave it out"
         )
     wish = EvaluateOptions.of(given)[0]

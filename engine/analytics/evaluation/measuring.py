@@ -59,7 +59,7 @@ class Measuring:
         return {one.name(): profiles.findings_of(self.store.identity, one, find, **how) for one in measures}
 
     def of_sample(self, samples: Samples, measures: Sequence[Measure], progress: Progress) -> list[Piece]:
-        each, found = self.wish.instances == "each", []
+        each, found = self.wish.per_instance, []
         for first, last in sampled.pieces(samples, each=each):
             progress(f"{samples.path}{f', instance {first}' if each else ''}")
             found.append(measured(samples, self.host, (first, last), measures, self.wish.as_))

@@ -46,11 +46,12 @@ class EvaluateOptions:
         "its vertices (induced), or by the graph's values at its vertices, counted once per visit (visits)",
         choices=("drawn", "induced", "visits"),
     )
-    instances: str = declared(
-        "union",
+    per_instance: bool = declared(
+        False,
         WHAT,
-        "measure all instances of a sample together (union), or each separately, with means and standard errors (each)",
-        choices=("union", "each"),
+        "measure each instance of a sample separately and show means with standard errors, instead of measuring all "
+        "instances together",
+        bool,
     )
     estimate: bool = declared(
         False,
@@ -221,9 +222,11 @@ def chosen(wanted: Sequence[Wanted] | None, values: Mapping[str, object]) -> lis
     kinds = [one for one in given if isinstance(one, type)]
     known = {name for kind in kinds for name in kind.options()}
     if other := sorted(values.keys() - known):
+        flag, able = other[0].replace("_", "-"), owners(other[0])
+        if not able:
+            raise OptionError(f"--{flag}: neither an evaluation nor a measure has this option{meant(flag, options())}")
         raise OptionError(
-            f"--{other[0].replace('_', '-')}: no chosen measure has this option; choose one that has it with "
-            f"--measures: {', '.join(owners(other[0])) or 'there is none'}"
+            f"--{flag}: no chosen measure has this option; choose one that has it with --measures: {', '.join(able)}"
         )
     made = [
         one if isinstance(one, Measure) else one(**{name: values[name] for name in one.options() if name in values})

@@ -28,6 +28,7 @@ from csaw.engine.api.starts import SourceKind
 from csaw.engine.samples import Samples
 from csaw.engine.samples.check import Manifest
 from csaw.engine.sources.sources import SourcesDigest
+from csaw.partition.base.notebook import counted
 from csaw.partition.errors import OptionError
 
 BATCHES = 100
@@ -127,16 +128,17 @@ class Visits:
     def method(self) -> str:
         """How the visits were taken, and whether walks still depend on their sources."""
         if not self.estimate:
-            return "visits as they are"
-        left_out = f", without {self.skipped:,} steps" if self.skipped else ""
+            return "each visit counts once"
+        left_out = f", without the first {self.skipped:,} steps of each walk" if self.skipped else ""
         if self.samples.manifest.get("visited") != SOURCES and (self.host.degrees == 0).any():
-            left_out += ", of vertices with edges only"
+            left_out += ", among vertices with edges"
         ratio, limit, warning = self.mixing(), self.samples.walk_length if self.samples.has_walks else None, ""
         if ratio > MIXED:
-            warning = f"; walks have not mixed (ratio {ratio:.4g}, expected at most {MIXED}): sample longer ones"
+            warning = f"; walks have not mixed (ratio {ratio:.4g}, expected at most {MIXED}): sample longer walks"
         elif limit is not None and limit - self.skipped < FEW_STEPS:
-            warning = f"; walks of so few steps depend on their sources: sample {FEW_STEPS * 2} and more"
-        return f"visits {SAID[law_of(self.samples)]}{left_out}; errors of {self.sums.weights.size} batches{warning}"
+            warning = f"; walks of so few steps depend on their sources: sample at least {FEW_STEPS * 2} steps"
+        law = f"estimated from visits with {SAID[law_of(self.samples)]}{left_out}"
+        return f"{law}; errors from {counted(self.sums.weights.size, 'batch', 'batches')}{warning}"
 
     def mixing(self) -> float:
         """The ratio of Gelman and Rubin for the logarithm of the degree; 1 where it cannot be told.
@@ -247,7 +249,11 @@ def distribution(values: np.ndarray, weights: np.ndarray | None = None, label: s
 
 # How likely samples visit each vertex of a graph, where a closed form is known; an estimate divides by it.
 
-SAID = {"uniform": "all equally likely", "degree": "likely by degree", "strength": "likely by degree"}
+SAID = {
+    "uniform": "equal probability",
+    "degree": "probability proportional to degree",
+    "strength": "probability proportional to weighted degree",
+}
 
 
 def law_of(samples: Samples) -> str:
@@ -268,7 +274,7 @@ def chances(samples: Samples, host: HostNetwork) -> np.ndarray:
     if reason := _obstacle(samples.manifest, law, host):
         known = ", ".join(name for name in registry.names() if _has_law(registry.find(name)))
         raise OptionError(
-            f"--estimate: {samples.path}: how likely {request['algorithm']} visits a vertex {reason}; "
+            f"--estimate: {samples.path}: the probability that {request['algorithm']} visits a vertex {reason}; "
             f"estimate from samples of {known}"
         )
     if law == "uniform":

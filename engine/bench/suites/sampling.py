@@ -303,7 +303,8 @@ def _whole_run(context: Context, graph: Graph, kind: str, count: int, beyond: st
     ``kind``: the devices, ``count`` of them; ``beyond``: what the names of the rows say of them.
     """
     instances = min(
-        context.instances or (count * WRITTEN_ON_GPU if context.on_gpu else WRITTEN), 2000 if context.quick else 2**62
+        context.max_instances or (count * WRITTEN_ON_GPU if context.on_gpu else WRITTEN),
+        2000 if context.quick else 2**62,
     )
     edges, written, plain, sampling = [], [], [], []
     for turn in range(context.repeats + 1):

@@ -183,7 +183,7 @@ ALONE, TASK, DEATH, RETRY = "one process", "a task without work", "a worker is k
 
 
 def rows(context: Context) -> Iterator[Row]:
-    most = min(context.most, INSTANCES) if context.instances or context.quick else INSTANCES
+    most = min(context.most, INSTANCES) if context.max_instances or context.quick else INSTANCES
     for graph in context.graphs():
         if context.on_gpu:
             reason = "workers with one thread are measured on the CPU; run with --device cpu"

@@ -29,7 +29,7 @@ def adjacency_of(head: Head, lines: list[Line], shape: Shape, options: IngestOpt
         _see_weights(f"{head.name}:{lines[0].number}", lines, words, shape)
     integers = all(INTEGER.fullmatch(cell) for row in words for cell in row)
     shape.format, shape.colon, shape.before = ADJACENCY, colon, 1
-    shape.strings = options.ids == "string" or (options.ids == "auto" and not integers)
+    shape.strings = options.id_type == "string" or (options.id_type == "auto" and not integers)
     shape.separator = BLANK if shape.strings and not any(map(SEPARATORS.search, texts)) else None
     return True
 

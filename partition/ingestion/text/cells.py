@@ -221,9 +221,9 @@ def laid_out(name: str, lines: list[Line], options: "IngestOptions") -> Layout:
 
     A row with wrong quotes is an error, or is left out where malformed rows are skipped.
     """
-    layout = _numbers(lines, options.wishes) if options.ids != "string" else None
+    layout = _numbers(lines, options.wishes) if options.id_type != "string" else None
     if layout is None:
-        layout = cut(lines, None, strings=False) if options.ids == "int" else laid_out_as_words(lines)
+        layout = cut(lines, None, strings=False) if options.id_type == "int" else laid_out_as_words(lines)
     if options.on_error == "stop":
         refuse_broken(name, layout)
     kept = [pair for pair in zip(layout.lines, layout.rows, strict=True) if pair[1]]

@@ -168,7 +168,7 @@ def _doubts_of_ids(layout: Layout, rows: list[list[bytes]], shape: Shape, option
     read = shape.read
     ends = [row[end] for row in rows for end in (read.source, read.target) if len(row) > end]
     numbers = [cell for cell in ends if len(cell) <= LONGEST and SPELLED.fullmatch(cell)]
-    if numbers and options.ids == "auto":
+    if numbers and options.id_type == "auto":
         yield (
             f"ids such as {numbers[0].decode()} are read as words, as others are: two spellings of one number are "
             "two vertices"
@@ -176,7 +176,7 @@ def _doubts_of_ids(layout: Layout, rows: list[list[bytes]], shape: Shape, option
     if missing := next((cell for cell in ends if cell.lower() in MISSING), None):
         yield (
             f"{row_shown(missing)} is read as a vertex; if it means that a value is missing, remove such rows, "
-            "or, if other ids are numbers, pass --ids int --on-error skip"
+            "or, if other ids are numbers, pass --id-type int --on-error skip"
         )
     if noted := next((cell for cell in ends if b" #" in cell), None):
         yield f"{row_shown(noted)} is read as one id; remove what follows # if it is a comment"

@@ -36,7 +36,7 @@ from csaw.partition.ingestion.text.shape import ADJACENCY, METIS, Shape
 SHORTEST_CELL = 2  # bytes: a digit and what ends it
 EXPECTED = {
     METIS: "numbers of vertices, each followed by a weight if the first line says so",
-    ADJACENCY: "a vertex and its neighbors as integers (words as ids: --ids string)",
+    ADJACENCY: "a vertex and its neighbors as integers (words as ids: --id-type string)",
 }
 WRONG = {
     numbers.TOO_LARGE: "an id of at most 64 bits",
@@ -98,7 +98,7 @@ class ListRows(Parser[Lists | bytes]):
         if counts[fast_rows.BIG] and counts[fast_rows.NEGATIVE]:
             raise FormatError(
                 f"{self.path}: expected ids that fit in one 64-bit type, found some below 0 and "
-                "some of 2^63 or more; pass --ids string"
+                "some of 2^63 or more; pass --id-type string"
             )
         piece = self._of_metis(given) if self.numbered else Piece(given.src, given.dst)
         for name, at in (("lines", fast_rows.LINES), ("comments", fast_rows.COMMENTS), ("blank", fast_rows.BLANK)):

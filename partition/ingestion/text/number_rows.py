@@ -19,8 +19,8 @@ NOT_OF_COLUMN = -1  # a status beside those of numbers: a cell is no number that
 RESPELLED = re.compile(rb"(?<![0-9.])(\+[0-9]|-?0[0-9]|-?[0-9]+\.000(?![0-9]))")
 WRONG = {
     numbers.NOT_A_NUMBER: (
-        "integers as ids, and a number in each other column that csaw reads (if ids are words: --ids string; if words "
-        "follow the ids: --weight-column none)"
+        "integers as ids, and a number in each other column that csaw reads (if ids are words: --id-type string; if "
+        "words follow the ids: --weight-column none)"
     ),
     numbers.TOO_LARGE: "an id of at most 64 bits",
     numbers.QUOTE: "quotes that end before a separator",
@@ -191,7 +191,7 @@ class NumberRows(Parser[Parsed]):
         if counts[fast_rows.BIG] and counts[fast_rows.NEGATIVE]:
             raise FormatError(
                 f"{self.path}: expected ids that fit in one 64-bit type, found some below 0 and "
-                "some of 2^63 or more; pass --ids string"
+                "some of 2^63 or more; pass --id-type string"
             )
         for name, at in (("lines", 0), ("comments", 1), ("blank", 2), ("skipped", 4)):
             said.counts[name] += int(counts[at])

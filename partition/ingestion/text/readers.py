@@ -240,7 +240,7 @@ class Several:
 
 WAYS = {
     "format": "",
-    "ids": "say how with --ids string, or ",
+    "ids": "say how with --id-type string, or ",
     "direction": "say how with --directed or --undirected, or ",
     "source column": "say how with --source-column, or ",
     "target column": "say how with --target-column, or ",

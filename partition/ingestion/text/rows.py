@@ -169,7 +169,7 @@ class TextRows(Recorded):
             self.warnings.append(
                 f"ids are written with a plus, leading zeros or three decimal zeros, such as {self.said.spelling} "
                 f"in line {respelled.line}; they are read as numbers, which lose these: to keep ids as they are "
-                "written, pass --ids string"
+                "written, pass --id-type string"
             )
         if like_rows.times:
             self.warnings.append(
@@ -201,7 +201,9 @@ class TextRows(Recorded):
                 "the file again"
             )
         size = self.shape.first if self.options.format == "auto" else None
-        largest = max(size[:2]) if size and self.options.ids == "string" else self.said.largest  # words have no largest
+        largest = (
+            max(size[:2]) if size and self.options.id_type == "string" else self.said.largest
+        )  # words have no largest
         if size and is_size_line(size, rows - 1, largest):
             raise size_line(f"{self.path}:{self.shape.skip_lines + 1}", size)
         flagged = self.shape.first is not None and self.shape.first[2] < 2  # behind counts

@@ -167,7 +167,7 @@ def is_header(name: str, layout: Layout, is_own: bool, options: IngestOptions) -
         return all(row[0] for row in rest)
     if any(all(map(NUMBER.fullmatch, cell.split())) for cell in first):
         return False
-    above = range(2 if options.ids == "string" else 0, len(first))
+    above = range(2 if options.id_type == "string" else 0, len(first))
     return any(_is_above_numbers(first, rest, k) for k in above)
 
 
@@ -195,7 +195,7 @@ def refuse_digits(where: str, names: list[str], shape: Shape) -> None:
     if names[0] and any(name[:1].isdigit() for name in ends):
         raise FormatError(
             f"{where}: expected an edge, or a header of words, found "
-            f"{row_shown(str(shape.header_line).encode())}, which may be either; if it is an edge, pass --ids "
+            f"{row_shown(str(shape.header_line).encode())}, which may be either; if it is an edge, pass --id-type "
             f"string; if it is a header, pass --skip-lines {shape.skip_lines}"
         )
 
@@ -291,8 +291,10 @@ def _of_matrix(name: str, matrix: MatrixMarket, shape: Shape, options: IngestOpt
 def _of_metis(name: str, lines: list[Line], shape: Shape, options: IngestOptions) -> None:
     counts = metis.required(name, lines)
     _refuse_columns(name, "METIS graphs", options)
-    if options.ids == "string":
-        raise OptionError(f"{name}: --ids string: expected int, because the vertices of a METIS graph are line numbers")
+    if options.id_type == "string":
+        raise OptionError(
+            f"{name}: --id-type string: expected int, because the vertices of a METIS graph are line numbers"
+        )
     shape.format, shape.empty, shape.undirected, shape.says_direction = METIS, False, True, True
     shape.declared = {"vertices": counts.vertices, "edges": counts.edges}
     shape.skip, shape.skip_lines = counts.skip, counts.lines

@@ -67,7 +67,7 @@ class TableRows(Recorded):
         self.read = choose(self.path, self.names, len(self.names), options.wishes)
         words = any(_is_words(first.schema.field(end).type) for end in (self.read.source, self.read.target))
         self.shape = Shape(
-            strings=options.ids == "string" or (words and options.ids == "auto"),
+            strings=options.id_type == "string" or (words and options.id_type == "auto"),
             further=options.further,
             offset=options.target_offset or 0,
         )
@@ -163,7 +163,7 @@ class TableRows(Recorded):
             return column
         if _is_words(column.type):
             number = compute.match_substring_regex(column.cast("string"), r"^[-+]?[0-9]{1,18}$").fill_null(False)
-            self._check(batch, end, kept, number.to_numpy(zero_copy_only=False), "an integer (--ids int)")
+            self._check(batch, end, kept, number.to_numpy(zero_copy_only=False), "an integer (--id-type int)")
             return compute.if_else(number, column.cast("string"), "0").cast("int64")
         if not types.is_integer(column.type):
             raise FormatError(

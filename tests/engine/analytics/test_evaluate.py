@@ -142,7 +142,7 @@ def test_a_vertex_without_edges_is_a_vertex_of_the_sample(tmp_path):
 def test_each_instance_gives_a_mean_and_its_error(tmp_path):
     store = random_store(tmp_path / "g.zarr", vertices=200, edges=1500)
     sample(store, tmp_path / "s.zarr", "forest-fire", instances=12, seed=1)
-    found = evaluate(store, [tmp_path / "s.zarr"], instances="each", measures="degree")
+    found = evaluate(store, [tmp_path / "s.zarr"], per_instance=True, measures="degree")
     means = [findings["mean degree"].value for findings, _ in found.samples[0].findings]
     row = next(row for row in found.rows() if row.finding == "mean degree")
     assert len(means) == 12
@@ -170,7 +170,7 @@ def test_another_graph_and_what_is_unknown_are_refused(tmp_path):
         evaluate(other, [tmp_path / "s.zarr"])
     with pytest.raises(UnknownNameError, match="no measure called 'degrees'; there are .*degree"):
         evaluate(store, measures="degrees")
-    with pytest.raises(OptionError, match="--walk-length: no chosen measure has this option"):
+    with pytest.raises(OptionError, match="--walk-length: neither an evaluation nor a measure has this option"):
         evaluate(store, walk_length=3)
     with pytest.raises(OptionError, match="expected samples to estimate from"):
         evaluate(store, estimate=True)
@@ -417,7 +417,7 @@ class Tall(Measure):
         return 1e308 - v.id
 
 
-@pytest.mark.parametrize("how", [{}, {"as_": "visits"}, {"estimate": True}, {"instances": "each"}])
+@pytest.mark.parametrize("how", [{}, {"as_": "visits"}, {"estimate": True}, {"per_instance": True}])
 def test_numbers_near_the_largest_float_have_an_infinite_mean_and_no_warning(tmp_path, how):
     store = random_store(tmp_path / "g.zarr", vertices=80, edges=700)
     sample(store, tmp_path / "s.zarr", "deepwalk", walk_length=5)

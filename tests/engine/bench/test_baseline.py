@@ -31,7 +31,7 @@ class Clock:
         self.now += self.seconds * (1 + 0.02 * (self.turns % 3))  # some noise
 
 
-LINE = [GRAPH, "--suite", "walks", "--only", "uniform walk, 4000", "--instances", "20", "--repeats", "3"]
+LINE = [GRAPH, "--suite", "walks", "--only", "uniform walk, 4000", "--max-instances", "20", "--repeats", "3"]
 
 
 def test_a_slower_kernel_is_caught_by_the_baseline_and_the_same_speed_is_not(tmp_path, monkeypatch):

@@ -72,7 +72,7 @@ def test_every_suite_measures_beside_the_ceiling_and_judges_its_claim(tmp_path, 
 
 @pytest.mark.parametrize("memory", [None, "120KiB"])
 def test_a_part_of_the_graph_in_memory_is_set_beside_the_bytes_expected(tmp_path, memory):
-    line = ["--only", "walk of 20", "--suite", "out-of-memory", "--instances", "200", "--repeats", "1"]
+    line = ["--only", "walk of 20", "--suite", "out-of-memory", "--max-instances", "200", "--repeats", "1"]
     code, said, rows = bench(
         "rmat:scale=11,weights=1", *line, *(["--memory", memory] if memory else []), folder=tmp_path
     )
@@ -150,7 +150,7 @@ def test_suites_of_figures_have_the_parameters_of_the_paper_or_csaws_own():
 
 def test_rows_can_be_printed_and_suites_listed():
     printed = CliRunner().invoke(
-        cli, ["bench", GRAPH, "--quick", "--device", "cpu", "--suite", "walks", "--only", "jumps", "--json", "-"]
+        cli, ["bench", GRAPH, "--quick", "--device", "cpu", "--suite", "walks", "--only", "jumps", "--export-json", "-"]
     )
     assert [row["suite"] for row in json.loads(printed.stdout)] == [MACHINE, MACHINE, "walks"]
     listed = CliRunner().invoke(cli, ["bench", "--list"]).output.splitlines()
@@ -176,14 +176,14 @@ def test_mistakes_are_said_before_anything_is_measured(tmp_path, monkeypatch):
         "--suite wlks": "no suite called 'wlks'; there are ",
         "--suite walks --only nothing": "--only nothing: no task of walks with that text in its name",
         f"--graphs c-saw {GRAPH}": "expected either the paper's graphs or your own",
-        f"--baseline {tmp_path}/other.json": "expected the JSON of csaw bench --json",
+        f"--baseline {tmp_path}/other.json": "expected the JSON of csaw bench --export-json",
         "nothing.zarr": "nothing.zarr does not exist",
         f"{GRAPH} --suite peers --peer dlg=python": "--peer dlg: no such peer; there are c-saw, cugraph, dgl, ",
     }.items():
         done = CliRunner().invoke(cli, ["bench", "--quick", "--device", "cpu", *line.split()])
         assert done.exit_code == 1
         assert message in str(done.exception)
-    done = CliRunner().invoke(cli, ["bench", "--quick", "--json", str(tmp_path / "nowhere" / "rows.json")])
+    done = CliRunner().invoke(cli, ["bench", "--quick", "--export-json", str(tmp_path / "nowhere" / "rows.json")])
     assert done.exit_code == 2
     assert "is not a directory; make it first" in done.output
     monkeypatch.setitem(sys.modules, "matplotlib", None)
@@ -196,9 +196,9 @@ def test_a_file_that_bench_did_not_write_is_neither_replaced_nor_followed(tmp_pa
     mine, options = tmp_path / "mine", ["bench", GRAPH, "--quick", "--device", "cpu", "--suite", "walks"]
     mine.write_text({"JSON of something else": '[\n {\n  "of": "mine"\n }\n]'}.get(what, "1 2\n"))
     before = mine.read_bytes()
-    for option, place in ("--json", tmp_path / "rows.json"), ("--plot", tmp_path / "walks.png"):
+    for option, place in ("--export-json", tmp_path / "rows.json"), ("--plot", tmp_path / "walks.png"):
         place.symlink_to(mine) if what == "link" else place.write_bytes(before)
-        done = CliRunner().invoke(cli, [*options, option, str(place if option == "--json" else tmp_path)])
+        done = CliRunner().invoke(cli, [*options, option, str(place if option == "--export-json" else tmp_path)])
         assert isinstance(done.exception, StoreError)
         assert re.search("is a symbolic link" if what == "link" else "does not replace it", str(done.exception))
         assert "walk" not in done.output

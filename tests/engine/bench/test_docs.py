@@ -49,12 +49,12 @@ def test_a_node_is_measured_on_one_gpu_and_on_all(tmp_path, monkeypatch):
 
 
 def test_transit_parallelism_is_told_apart_by_the_samples_of_a_vertex(tmp_path):
-    context = Context([], instances=100_000)
+    context = Context([], max_instances=100_000)
     works = {work.name: work.options["sources"] for work in papers.shared(context)}
     assert works["25 x 10, with replacement, 100 samples of a source"] == "random:1000"
     assert works["25 x 10, without replacement, 2,000 samples of a source"] == "random:50"
     store = generate("rmat:scale=8", tmp_path / "made.zarr")
-    few = papers.shared(Context([], instances=200))[1]
+    few = papers.shared(Context([], max_instances=200))[1]
     timed = Timed(store, few.shrunk(200), device="cpu", threads=1, turns=2)
     assert timed.job.sources.listed.size == 2
 

@@ -109,7 +109,7 @@ def test_goals_are_of_the_device_and_the_graph_that_they_are_meant_for():
     assert not any(Context([], devices).has_goals(here) for devices in ((), (other,)))
 
 
-@pytest.mark.parametrize("more", ["--quick", "--instances 3000"])
+@pytest.mark.parametrize("more", ["--quick", "--max-instances 3000"])
 @pytest.mark.parametrize("device", ["cpu", "cuda:0,1"])
 @pytest.mark.parametrize("name", [name for name in suites.names() if name not in UNSAID - {"from-disk"}])
 def test_names_say_how_much_is_drawn(tmp_path, monkeypatch, name, device, more):
@@ -134,11 +134,11 @@ def test_sizes_stand_in_the_names_of_small_works(tmp_path, monkeypatch):
     quick = works("walks", "--quick")
     assert {"uniform walk, 200 x 100", "biased by degree, 200 x 100", "DeepWalk, length 100"} < set(quick)
     assert "2000 instances, 2 x 2 by degree, 1 GPU(s)" in works("scaling")
-    assert "50 instances, 2 x 2 by degree, 1 GPU(s)" in works("scaling", "--instances 50")
-    fewer = works("transit", "--instances 50")
+    assert "50 instances, 2 x 2 by degree, 1 GPU(s)" in works("scaling", "--max-instances 50")
+    fewer = works("transit", "--max-instances 50")
     assert "25 x 10, with replacement, 10 samples of a source, transit-parallel" in fewer
     assert not [work for work in fewer if "100 samples" in work or "2,000 samples" in work]
-    assert "walk by degree, 50 x 50, baseline" in works("out-of-memory", "--instances 50")
+    assert "walk by degree, 50 x 50, baseline" in works("out-of-memory", "--max-instances 50")
     assert "walk by degree, 500 x 50, baseline" in works("out-of-memory")
 
 

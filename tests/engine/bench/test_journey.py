@@ -81,7 +81,7 @@ EVERY = [
 def test_a_journey_on_a_named_graph_prints_its_stages_beside_limits_and_goals(tmp_path):
     file = tmp_path / "rows.json"
     line = ["bench", "rmat:scale=8", "--repeats", "1", "--suite", "journey", "--only", "gzip", "--device", "cpu"]
-    done = CliRunner().invoke(cli, [*line, "--out", str(tmp_path), "--json", str(file)], catch_exceptions=False)
+    done = CliRunner().invoke(cli, [*line, "--out", str(tmp_path), "--export-json", str(file)], catch_exceptions=False)
     rows = measured(json.loads(file.read_text()), suite="journey")
     assert [row["work"] for row in rows] == [MEMBERS, MEMBER]
     for row in rows:

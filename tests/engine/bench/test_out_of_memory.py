@@ -20,7 +20,7 @@ GPU = Device(0, "none", "sm_90", 132, 1 << 38)
 @pytest.mark.parametrize("on_gpu", [True, False])
 def test_the_budget_of_each_work_has_room_for_half_of_the_graph(tmp_path, monkeypatch, on_gpu):
     monkeypatch.setattr(devices, "opened", lambda numbers: (GPU,))
-    context = Context([], devices=(GPU,) if on_gpu else (), instances=100)
+    context = Context([], devices=(GPU,) if on_gpu else (), max_instances=100)
     made = generate("rmat:scale=14,edge_factor=4", tmp_path / "made.zarr")
     store = in_partitions(made, suite.PARTITIONS, tmp_path)
     for work in {work.name: context.shrunk(work) for work in (*suite.OF_PAPER, *suite.WORKS, suite.STREAMED)}.values():
@@ -51,7 +51,7 @@ def test_the_budget_of_a_run_from_disk_has_room_for_an_eighth_of_the_graph(tmp_p
 
 def test_a_run_that_moved_nothing_is_a_failure_of_the_suite(tmp_path, monkeypatch):
     line = [GRAPH, "--suite", "out-of-memory", "--only", "2 x 2 by degree, baseline"]
-    line += ["--instances", "200", "--repeats", "1"]
+    line += ["--max-instances", "200", "--repeats", "1"]
     plenty = {"residency": "disk", "memory": 1 << 30}
     monkeypatch.setattr(shares, "share_options", lambda *_: plenty)
     _, said, rows = bench(*line, folder=tmp_path)
@@ -139,7 +139,7 @@ def test_a_traversal_that_passes_over_the_graph_once_a_depth_has_nothing_to_save
 
 
 def test_a_pass_a_depth_moves_what_has_no_room(tmp_path):
-    context = Context([], instances=100)
+    context = Context([], max_instances=100)
     made = generate("rmat:scale=14,edge_factor=4", tmp_path / "made.zarr")
     store = in_partitions(made, suite.PARTITIONS, tmp_path)
     options = shares.share_options(context, store, suite.NEIGHBORS, 0.5)

@@ -232,7 +232,7 @@ def test_seal_completes_what_the_last_shard_could_not(tmp_path, graph, monkeypat
 
 def test_seal_names_what_is_missing_or_damaged(tmp_path, graph, monkeypatch):
     draw(graph, tmp_path / "s", "1/2")
-    with pytest.raises(StoreError, match=r"groups \(0 to \d+\) are missing of \d+; run --shard 0/2 again, or"):
+    with pytest.raises(StoreError, match=r"groups \(0 to \d+\) are missing, out of \d+; run --shard 0/2 again, or"):
         seal_sample(tmp_path / "s")
     unsealed(graph, tmp_path / "t", monkeypatch)
     chunk = tmp_path / "t.partial" / "walks" / "c.1.0"

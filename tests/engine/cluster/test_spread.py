@@ -96,7 +96,7 @@ def a_worker_to_kill(client):
         client.unregister_worker_plugin("slow")
 
 
-@pytest.mark.parametrize("options", [{"partitions": 3}, {"ids": "string", "directed": False, "duplicates": "sum"}])
+@pytest.mark.parametrize("options", [{"partitions": 3}, {"id_type": "string", "directed": False, "duplicates": "sum"}])
 def test_workers_make_the_store_of_one_machine(tmp_path, cluster, parts, options):
     chosen, seen = IngestOptions(memory=32 << 20, **options), []
     ingest(parts, tmp_path / "alone", chosen)
@@ -155,7 +155,7 @@ def assert_same_findings(found, expected):
     "options",
     [
         {},
-        {"instances": "each", "as_": "induced", "measures": "degree,triangles"},
+        {"per_instance": True, "as_": "induced", "measures": "degree,triangles"},
         {"as_": "visits", "measures": "core"},
     ],
 )
@@ -176,7 +176,7 @@ def test_workers_measure_a_window_of_time(tmp_path, cluster, window):
     assert found.as_dict()["window"] == expected.as_dict()["window"]
 
 
-@pytest.mark.parametrize("options", [{"source": 17}, {"instances": "each", "as_": "induced"}])
+@pytest.mark.parametrize("options", [{"source": 17}, {"per_instance": True, "as_": "induced"}])
 def test_workers_find_what_ones_own_measures_find(tmp_path, cluster, graph, options):
     sample(graph, tmp_path / "s", "forest-fire", instances=20, seed=1)
     core = of_the_page(tmp_path, "KCore")(k=2)

@@ -269,7 +269,7 @@ def test_ids_that_a_careless_reader_takes_for_others_come_back(tmp_path, suffix,
     said = csaw.export(held, tmp_path / f"out.{suffix}")["left_out"]
     assert ("names" in said) == (suffix == "csv" and ids[0] == "01")
     again = csaw.partition(
-        tmp_path / f"out.{suffix}", tmp_path / "g.zarr", **({"ids": "string"} if "names" in said else {})
+        tmp_path / f"out.{suffix}", tmp_path / "g.zarr", **({"id_type": "string"} if "names" in said else {})
     )
     assert sorted(again.vertex_ids()) == sorted(ids)
     assert again.fingerprint == held.fingerprint

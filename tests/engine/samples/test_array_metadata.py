@@ -35,7 +35,7 @@ def stores(tmp_path_factory):
     """A graph of strings with clusters and rows of the input, and a sample of each layout."""
     folder = tmp_path_factory.mktemp("described")
     (folder / "g.txt").write_text(WORDS)
-    how = IngestOptions(directed=True, edge_ids=True, clusters=2, method="random", partitions=2)
+    how = IngestOptions(directed=True, edge_ids=True, num_clusters=2, clustering="random", partitions=2)
     found = {"graph": ingest(str(folder / "g.txt"), folder / "g.zarr", how).path}
     for name, (algo, options) in SAMPLES.items():
         found[name] = sample(found["graph"], folder / f"{name}.zarr", algo, seed=7, device="cpu", **options).path

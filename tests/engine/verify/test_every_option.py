@@ -45,7 +45,7 @@ def folder(tmp_path_factory):
     for name in GRAPHS:
         (made / f"{name}.txt").write_text(rows_of(name))
         columns = {"weight_column": "none", "time_column": "3"} if name == "plain" else OF_ALL
-        how = columns | ({} if name == "directed" else {"clusters": 6})
+        how = columns | ({} if name == "directed" else {"num_clusters": 6})
         csaw.partition(
             made / f"{name}.txt",
             made / f"{name}.zarr",

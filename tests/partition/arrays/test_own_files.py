@@ -112,7 +112,7 @@ KINDS = [
     {"compression": "lz4"},
     {"partitioner": "random"},
     {"partitions": 3, "clusters": 4, "method": "random"},
-    {"ids": "string", "directed": False},
+    {"id_type": "string", "directed": False},
 ]
 
 

@@ -256,7 +256,7 @@ COMMANDS = {
     "verify a graph": ["verify", "graph.zarr"],
     "evaluate": ["evaluate", "graph.zarr", "walks.zarr", "--measures", "degree,triangles,hops", "--refresh"],
     "evaluate windows": ["evaluate", "graph.zarr", "--measures", "degree,core", "--windows", "3", "--refresh"],
-    "list": ["evaluate", "graph.zarr", "--list", "triangles", "--out", "triangles.csv"],
+    "list": ["evaluate", "graph.zarr", "--write-list", "triangles", "--out", "triangles.csv"],
     "export": ["export", "walks.zarr", "walks.txt"],
     "export a graph": ["export", "graph.zarr", "graph.csv"],
 }

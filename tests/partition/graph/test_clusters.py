@@ -38,13 +38,13 @@ def made(tmp_path, **options):
 def test_clusters_are_of_about_equal_size_and_the_same_again(tmp_path, method):
     if method == "metis":
         need_package("pymetis")
-    store = made(tmp_path, clusters=12, method=method)
+    store = made(tmp_path, num_clusters=12, clustering=method)
     clusters = store.read_clusters()
     sizes = np.bincount(clusters, minlength=12)
     assert sizes.sum() == store.vertices == 360
     assert 1 <= sizes.min() <= sizes.max() <= 33
     assert store.fingerprint == made(tmp_path).fingerprint
-    again = made(tmp_path, clusters=12, method=method)
+    again = made(tmp_path, num_clusters=12, clustering=method)
     assert again.clusters == store.clusters
     assert (cut(again, clusters) < 0.3) == (method != "random")
     assert all(finding.ok for finding in check_store(again))
@@ -60,7 +60,7 @@ def test_a_random_order_depends_on_the_seed_alone(tmp_path):
 
 
 def test_a_changed_byte_is_found(tmp_path):
-    store = made(tmp_path, clusters=5, method="random")
+    store = made(tmp_path, num_clusters=5, clustering="random")
     file = store.path / "clusters" / "c" / "0"
     data = bytearray(file.read_bytes())
     data[8] ^= 1
@@ -71,27 +71,27 @@ def test_a_changed_byte_is_found(tmp_path):
 
 
 def test_impossible_wishes_are_refused(tmp_path, monkeypatch):
-    with pytest.raises(OptionError, match="--clusters: expected at most the graph's 360 vertices, found 361"):
-        made(tmp_path, clusters=361, method="random")
+    with pytest.raises(OptionError, match="--num-clusters: expected at most the graph's 360 vertices, found 361"):
+        made(tmp_path, num_clusters=361, clustering="random")
     assert not (tmp_path / "g.zarr").exists()
-    with pytest.raises(OptionError, match="--clusters: expected an integer from 1 on, or None, found 0"):
-        made(tmp_path, clusters=0)
-    with pytest.raises(OptionError, match="--method: expected metis, lp, random"):
-        made(tmp_path, clusters=2, method="kmeans")
+    with pytest.raises(OptionError, match="--num-clusters: expected an integer from 1 on, or None, found 0"):
+        made(tmp_path, num_clusters=0)
+    with pytest.raises(OptionError, match="--clustering: expected metis, lp, random"):
+        made(tmp_path, num_clusters=2, clustering="kmeans")
     monkeypatch.setitem(__import__("sys").modules, "pymetis", None)
     with pytest.raises(MissingDependencyError, match="pip install pymetis, or choose lp or random"):
-        made(tmp_path, clusters=2)
+        made(tmp_path, num_clusters=2)
 
 
 def test_the_command_makes_them(tmp_path):
     words = [
         str(rings(tmp_path / "e.txt")),
         str(tmp_path / "g.zarr"),
-        "--clusters",
+        "--num-clusters",
         "9",
-        "--method",
+        "--clustering",
         "lp",
-        "--cluster-seed",
+        "--clustering-seed",
         "3",
     ]
     assert CliRunner().invoke(command, words, catch_exceptions=False).exit_code == 0

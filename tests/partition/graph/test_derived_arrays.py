@@ -158,7 +158,7 @@ def test_sizes_of_partitions_are_those_of_their_arrays(store):
 def test_clusters_at_random_are_those_of_their_seed(tmp_path):
     rows = "".join(f"{a} {a * 7 % 50}\n" for a in range(50))
     (tmp_path / "g.txt").write_text(rows)
-    csaw.partition(tmp_path / "g.txt", tmp_path / "g.zarr", clusters=5, method="random")
+    csaw.partition(tmp_path / "g.txt", tmp_path / "g.zarr", num_clusters=5, clustering="random")
     assert failed(tmp_path / "g.zarr") == set()
     edited(tmp_path / "g.zarr", lambda said: said["clusters"].update(seed=7))
     assert failed(tmp_path / "g.zarr") == {"clusters"}
@@ -169,7 +169,7 @@ def test_clusters_are_as_many_as_is_said(tmp_path, count, method):
     rows = "".join(f"{a} {a * 7 % 50}\n" for a in range(50))
     (tmp_path / "g.txt").write_text(rows)
     made_by = "lp" if method == "lp" else "random"
-    csaw.partition(tmp_path / "g.txt", tmp_path / "g.zarr", clusters=5, method=made_by)
+    csaw.partition(tmp_path / "g.txt", tmp_path / "g.zarr", num_clusters=5, clustering=made_by)
     edited(tmp_path / "g.zarr", lambda said: said["clusters"].update(method=method))
     assert failed(tmp_path / "g.zarr") == set()
     edited(tmp_path / "g.zarr", lambda said: said["clusters"].update(count=count))

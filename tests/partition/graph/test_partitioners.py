@@ -143,7 +143,7 @@ def test_partitions_near_neighbors_cut_fewer_edges(tmp_path):
 
 
 def test_clusters_are_of_the_vertices_as_they_are_numbered(tmp_path):
-    store = made(tmp_path, "g.zarr", lines(), partitioner="random", partitions=3, clusters=5, method="random")
+    store = made(tmp_path, "g.zarr", lines(), partitioner="random", partitions=3, num_clusters=5, clustering="random")
     assert np.bincount(store.read_clusters()).tolist() == [18] * 5
     assert all(finding.ok for finding in check_store(store))
 

@@ -142,7 +142,7 @@ def test_numbers_that_no_column_has_are_refused_before_anything_is_read(wish):
 
 
 def test_what_a_header_leaves_open_is_said(tmp_path):
-    for options in ({}, {"ids": "int"}):
+    for options in ({}, {"id_type": "int"}):
         said = "the first row 'a,b' is read as a header, not as an edge, and .* column 1 is read as the source"
         assert re.match(said, read(tmp_path, "a,b\n5,9\n7,3\n", **options).report["warnings"][0])
     assert "not read: time" in read(tmp_path, "source,target,time\n5,9,1\n7,3,2\n").report["warnings"][0]
@@ -152,14 +152,14 @@ def test_what_a_header_leaves_open_is_said(tmp_path):
 @pytest.mark.parametrize("first", ["0x1 0x2", "a 1b", "\u0661 \u0662"])
 def test_a_first_row_that_may_be_an_edge_or_a_header_is_an_error_with_both_ways_out(tmp_path, first):
     said = (
-        r"edges.txt:1: expected an edge, or a header of words, found .*; if it is an edge, pass --ids string; "
+        r"edges.txt:1: expected an edge, or a header of words, found .*; if it is an edge, pass --id-type string; "
         r".* --skip-lines 1"
     )
     for below in ("0x2 3\n", "2 3\n3 4\n"):
         with pytest.raises(CsawError, match=said):
             read(tmp_path, f"{first}\n{below}")
     assert rows(read(tmp_path, f"{first}\n2 3\n3 4\n", skip_lines=1)) == [(2, 3), (3, 4)]
-    assert tuple(first.split()) in rows(read(tmp_path, f"{first}\n2 3\n3 4\n", ids="string"))
+    assert tuple(first.split()) in rows(read(tmp_path, f"{first}\n2 3\n3 4\n", id_type="string"))
 
 
 def test_a_header_with_digits_is_one_where_it_is_known_or_asked_for(tmp_path):

@@ -78,7 +78,7 @@ OPTIONS = {
     "without weights": {"weight_column": "none", "self_loops": "drop"},
     "sums, packed": {"duplicates": "sum", "compression": "lz4"},
     "numbers of repeats": {"duplicates": "sum", "weight_column": "none", "edge_ids": True},
-    "words": {"ids": "string", "partitions": 2},
+    "words": {"id_type": "string", "partitions": 2},
     "a partitioner and clusters": {"partitioner": "random", "partitions": 3, "clusters": 3, "method": "lp"},
 }
 

@@ -147,7 +147,7 @@ def test_any_text_gives_the_same_numbers(tmp_path, form, options, ids):
     rows = rows_of(120)
     text = form(rows)
     (tmp_path / "e").write_bytes(text if isinstance(text, bytes) else text.encode())
-    store = ingest(tmp_path / "e", tmp_path / "g.zarr", IngestOptions(duplicates="keep", ids=ids, **options))
+    store = ingest(tmp_path / "e", tmp_path / "g.zarr", IngestOptions(duplicates="keep", id_type=ids, **options))
     wanted = expected([(str(u), str(v), *rest) for u, v, *rest in rows] if ids == "string" else rows, True, "keep")
     assert sorted(stored(store)) == sorted(wanted)
 
@@ -204,7 +204,7 @@ def test_the_command_reads_columns_that_biases_see(tmp_path):
     ],
 )
 def test_numbers_that_a_type_does_not_hold_are_named_by_their_line(tmp_path, dtype, good, wrong, ids):
-    options = IngestOptions(edge_columns=f"time:{dtype}", duplicates="keep", ids=ids)
+    options = IngestOptions(edge_columns=f"time:{dtype}", duplicates="keep", id_type=ids)
     lines = ["source,target,time", *(f"{k},{k + 1},{cell}" for k, cell in enumerate(good))]
     (tmp_path / "e").write_text("\n".join(lines))
     store = ingest(tmp_path / "e", tmp_path / "g.zarr", options)
@@ -222,7 +222,7 @@ def test_numbers_that_a_type_does_not_hold_are_named_by_their_line(tmp_path, dty
         ):
             ingest(tmp_path / "e", tmp_path / "x.zarr", options)
         skipped = IngestOptions(
-            edge_columns=f"time:{dtype}", duplicates="keep", ids=ids, on_error="skip", overwrite=True
+            edge_columns=f"time:{dtype}", duplicates="keep", id_type=ids, on_error="skip", overwrite=True
         )
         kept = ingest(tmp_path / "e", tmp_path / "g.zarr", skipped)
         assert (kept.edges, kept.report["skipped"]) == (len(good), 2)

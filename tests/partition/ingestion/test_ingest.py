@@ -97,10 +97,10 @@ def test_rows(tmp_path, text, found):
         ("", {}, "no edges found"),
         ("# only\n% comments\n", {}, "no edges found"),
         ("1 2\n3\n", {}, "edges.txt:2: expected 2 columns as in line 1, found 1"),
-        ("1 2\n1 2 3 4\n", {"weight_column": "none", "ids": "int"}, None),
+        ("1 2\n1 2 3 4\n", {"weight_column": "none", "id_type": "int"}, None),
         ("1 2\n3 x\n", {}, "edges.txt:2: expected integers as ids"),
         ("1 2\n1 18446744073709551616\n", {}, "edges.txt:2: expected an id of at most 64 bits"),
-        ("-1 2\n1 18446744073709551615\n", {}, "--ids string"),
+        ("-1 2\n1 18446744073709551615\n", {}, "--id-type string"),
         ("1 2 nan\n1 3 -1\n1 4 inf\n", {}, "edges.txt:1: 3 weights are negative, NaN, infinite"),
         ("1 2 1e39\n", {}, "outside float32"),
         ("1 2 1e-46\n", {}, "positive numbers: 1e-45"),
@@ -123,7 +123,7 @@ def test_bad_input_is_refused_by_file_and_line(tmp_path, text, options, message)
 
 
 def test_bad_rows_can_be_skipped_and_are_counted(tmp_path):
-    store = read(tmp_path, "1 2 1\nx y z\n3 4 nan\n5 6 2\n7 8 2\n", on_error="skip", ids="int", weight_column="3")
+    store = read(tmp_path, "1 2 1\nx y z\n3 4 nan\n5 6 2\n7 8 2\n", on_error="skip", id_type="int", weight_column="3")
     assert (store.edges, store.report["skipped"]) == (3, 2)
 
 
@@ -272,7 +272,7 @@ def test_partitions_and_codec_do_not_change_the_content(tmp_path, compression):
 
 @pytest.mark.parametrize("text", ["1 2\n1 3\n3 1\n3 3\n9 1\n", "1 2 .5\n1 3 .25\n9 1 2\n", "a b\nc b\nb a\n"])
 def test_a_graph_stored_in_reverse_has_each_edge_at_its_other_end(tmp_path, text):
-    ids = {"ids": "string"} if text.startswith("a") else {}
+    ids = {"id_type": "string"} if text.startswith("a") else {}
     found = entries(read(tmp_path, text, reverse=True, **ids))
     assert found == sorted((v, u, *w) for u, v, *w in entries(read(tmp_path, text, **ids)))
     assert read(tmp_path, text, reverse=True, **ids).report["reversed"]

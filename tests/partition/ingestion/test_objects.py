@@ -108,7 +108,7 @@ FORMS = {
 def test_an_object_is_the_graph_of_the_file_with_its_edges(tmp_path, form, edges):
     if form == "igraph" and edges is EDGES:
         edges = [(str(a), str(b), weight) for a, b, weight in edges]
-        expected = text_graph(tmp_path, edges, directed=True, ids="string")
+        expected = text_graph(tmp_path, edges, directed=True, id_type="string")
     else:
         expected = text_graph(tmp_path, edges, directed=True)
     found = csaw.graph(FORMS[form](edges))

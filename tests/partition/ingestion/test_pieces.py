@@ -81,7 +81,7 @@ def test_numbers_of_every_length_are_read_to_the_last_digit(tmp_path):
     for last in ("\n", ""):
         text = "\n".join(f"{a}\t{b}" for a, b in zip(numbers, reversed(numbers), strict=True)) + last
         (tmp_path / "e").write_text(text)
-        store = ingest(str(tmp_path / "e"), tmp_path / "g", IngestOptions(overwrite=True, ids="int"))
+        store = ingest(str(tmp_path / "e"), tmp_path / "g", IngestOptions(overwrite=True, id_type="int"))
         assert store.vertex_ids().tolist() == numbers
         assert store.original_ids(store.load().indices).tolist() == numbers[::-1]
 

@@ -53,7 +53,7 @@ def test_the_command_prints_it_and_the_first_edges(tmp_path, text, line):
     assert csaw.info(tmp_path / "g.zarr")["report"]["read_as"] == [line]
 
 
-OPTIONS = [{}, {"reverse": True}, {"self_loops": "drop"}, {"weight_column": "none"}, {"ids": "string"}]
+OPTIONS = [{}, {"reverse": True}, {"self_loops": "drop"}, {"weight_column": "none"}, {"id_type": "string"}]
 
 
 @pytest.mark.parametrize(
@@ -129,9 +129,9 @@ def test_numbers_that_are_written_in_another_way_are_said(tmp_path, word, weight
     (warning,) = (warning for warning in store.report["warnings"] if "leading zeros" in warning)
     plain = word.strip('"')
     assert f"such as {plain} in line {rows_before + 1}; they are read as numbers" in warning
-    assert "--ids string" in warning
+    assert "--id-type string" in warning
     assert (int(float(plain)), 9) in {row[:2] for row in rows(store)}
-    assert (plain, "9") in {row[:2] for row in rows(read(tmp_path, text, ids="string"))}
+    assert (plain, "9") in {row[:2] for row in rows(read(tmp_path, text, id_type="string"))}
 
 
 @pytest.mark.parametrize(
@@ -154,10 +154,10 @@ def test_usual_numbers_are_not_warned_of(tmp_path, text):
 
 @pytest.mark.parametrize("word", ["1e3", "0x10", "1_000", "2.5E2", "0b11", "0.5", ".5", "1.234"])
 def test_words_that_are_numbers_elsewhere_are_said(tmp_path, word):
-    store = read(tmp_path, f"a b\n{word} c\nc a\nb c\n", ids="auto", source_column=1, target_column=2)
+    store = read(tmp_path, f"a b\n{word} c\nc a\nb c\n", id_type="auto", source_column=1, target_column=2)
     assert any(f"ids such as {word} are read as words" in warning for warning in store.report["warnings"])
     assert (word, "c") in rows(store)
-    assert read(tmp_path, f"a b\n{word} c\nc a\n", ids="string").report["warnings"] == []
+    assert read(tmp_path, f"a b\n{word} c\nc a\n", id_type="string").report["warnings"] == []
 
 
 @pytest.mark.parametrize("text", ["0.1,0.2\n0.3,0.4\n", "1 2.5\n2 3.5\n", "0.5 1 2\n0.25 2 3\n"])

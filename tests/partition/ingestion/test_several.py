@@ -84,7 +84,7 @@ def test_the_command_takes_files_and_says_how_many(tmp_path, parts):
         ("1 2\n3\n", "other:2: expected 2 columns as in line 1, found 1"),
         ("1 2\n" * 40 + "3\n", "other:41: expected 2 columns, found 1"),
         ("1 2 3\n", "other: expected weight column: none, as in .*first, found 3; .*--weight-column"),
-        ("a b\n", "other: expected ids: numbers, as in .*first, found words; .*--ids string"),
+        ("a b\n", "other: expected ids: numbers, as in .*first, found words; .*--id-type string"),
         ("target,source\n1,2\n", "other: expected source column: 1, as in .*first, found 2; .*--source-column"),
         ("# Undirected graph\n1 2\n", "other: expected direction: directed, as in .*first, found undirected"),
         (

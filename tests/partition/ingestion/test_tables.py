@@ -86,12 +86,12 @@ def test_columns_of_one_name_are_refused_where_they_are_asked_for(tmp_path):
 def test_tables_skip_bad_rows_and_take_words_as_integers_where_they_are_asked_to(tmp_path):
     columns = {"source": ["5", None, "x", "7", "7"], "target": [9, 1, 1, 3, 4], "weight": [0.5, 1, 1, 2, float("nan")]}
     with pytest.raises(CsawError, match="row 2, column source: expected a value"):
-        read(tmp_path, **columns, options={"ids": "int"})
-    store = read(tmp_path, **columns, options={"ids": "int", "on_error": "skip"})
+        read(tmp_path, **columns, options={"id_type": "int"})
+    store = read(tmp_path, **columns, options={"id_type": "int", "on_error": "skip"})
     assert rows(store) == [(5, 9, 0.5), (7, 3, 2.0)]
     assert (store.report["skipped"], store.report["edges"]) == (3, 2)
-    with pytest.raises(CsawError, match=r"row 1, column source: expected an integer \(--ids int\), found 'x'"):
-        read(tmp_path, source=["x"], target=["1"], options={"ids": "int"})
+    with pytest.raises(CsawError, match=r"row 1, column source: expected an integer \(--id-type int\), found 'x'"):
+        read(tmp_path, source=["x"], target=["1"], options={"id_type": "int"})
 
 
 def test_lines_of_a_table_cannot_be_skipped(tmp_path):

@@ -66,7 +66,7 @@ def test_a_row_that_differs_is_an_error_by_its_line(tmp_path, text, message):
     ],
 )
 def test_rows_that_differ_are_counted_where_bad_rows_are_skipped(tmp_path, text, skipped):
-    store = read(tmp_path, text, on_error="skip", ids="int")
+    store = read(tmp_path, text, on_error="skip", id_type="int")
     assert [row[:2] for row in rows(store)] == [(1, 2), (2, 3), (3, 4)]
     assert store.report["skipped"] == skipped
 
@@ -91,10 +91,10 @@ SIXTEEN_ROWS = "".join(f"{v} {v + 1} 2\n" for v in range(16))
 def test_skipping_is_advised_where_few_rows_differ_and_says_which_are_kept(tmp_path, text, columns, kept):
     """Otherwise each row may be a vertex with its neighbors, of which skipping would keep nonsense."""
     with pytest.raises(FormatError, match="--format adjacency") as caught:
-        read(tmp_path, text, ids="int")
+        read(tmp_path, text, id_type="int")
     assert ("--on-error skip" in str(caught.value)) == (columns is not None)
     assert columns is None or f"--on-error skip to keep only rows of {columns} columns" in str(caught.value)
-    assert rows(read(tmp_path, text, on_error="skip", ids="int")) == kept
+    assert rows(read(tmp_path, text, on_error="skip", id_type="int")) == kept
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_row_of_numbers_among_words_is_a_row_of_words(tmp_path):
 
 
 def test_ids_written_as_floats_stay_words_where_words_are_asked_for(tmp_path):
-    assert rows(read(tmp_path, "1.0 2\n1 2\n", ids="string")) == [("1", "2"), ("1.0", "2")]
+    assert rows(read(tmp_path, "1.0 2\n1 2\n", id_type="string")) == [("1", "2"), ("1.0", "2")]
 
 
 def test_a_comment_that_could_be_a_row_is_warned_of(tmp_path):

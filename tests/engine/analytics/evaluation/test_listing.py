@@ -46,7 +46,7 @@ def store(request, tmp_path):
         return stored(tmp_path, "5 5\n", directed=False)
     if request.param == "integers":
         return stored(tmp_path, INTEGERS, directed=True)
-    return stored(tmp_path, WORDS, ids="string", directed=True)
+    return stored(tmp_path, WORDS, id_type="string", directed=True)
 
 
 def of_networkx(store):
@@ -123,7 +123,7 @@ def test_bytes_do_not_depend_on_threads_memory_or_place(tmp_path, suffix, monkey
 )
 def test_the_command_and_python_write_the_same(tmp_path, monkeypatch, what, function, rows, words):
     monkeypatch.chdir(tmp_path)
-    line = ["evaluate", "karate", "--list", what, "--out", "said.csv", "--overwrite", "--threads", "2"]
+    line = ["evaluate", "karate", "--write-list", what, "--out", "said.csv", "--overwrite", "--threads", "2"]
     done, told = CliRunner().invoke(cli, line), []
     assert done.exit_code == 0, done.output
     assert f"{words} as csv in said.csv" in done.output
@@ -149,12 +149,14 @@ def refused(*line):
 
 def test_what_does_not_go_together_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    listing = ("karate", "--list", "triangles")
+    listing = ("karate", "--write-list", "triangles")
     assert "give both" in refused(*listing)
     assert "give both" in refused("karate", "--out", "t.npy")
-    assert "--measures cannot be combined with --list" in refused(*listing, "--out", "t.npy", "--measures", "degree")
-    assert "--damping cannot be combined with --list" in refused(*listing, "--out", "t.npy", "--damping", "0.5")
-    assert "--samples: --list writes a list instead of measuring" in refused(
+    assert "--measures cannot be combined with --write-list" in refused(
+        *listing, "--out", "t.npy", "--measures", "degree"
+    )
+    assert "--damping cannot be combined with --write-list" in refused(*listing, "--out", "t.npy", "--damping", "0.5")
+    assert "--samples: --write-list writes a list instead of measuring" in refused(
         "karate", "s.zarr", *listing[1:], "--out", "t.npy"
     )
     assert "needs all rows in its memory" in refused(
@@ -165,7 +167,7 @@ def test_what_does_not_go_together_is_refused(tmp_path, monkeypatch):
     (tmp_path / "t.npy").write_bytes(b"kept")
     assert "exists already; pass --overwrite" in refused(*listing, "--out", "t.npy")
     assert (tmp_path / "t.npy").read_bytes() == b"kept"
-    with pytest.raises(OptionError, match="damping cannot be combined with list"):
+    with pytest.raises(OptionError, match="damping cannot be combined with write_list"):
         csaw.list_triangles("karate", "t.npy", damping=0.5, overwrite=True)
     with pytest.raises(OptionError, match="expected triangles or support, found 'wedges'"):
         write_list("karate", "wedges", "t.npy")
@@ -190,7 +192,15 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
 def test_an_interrupted_list_leaves_nothing_under_its_name(tmp_path, ending):
-    line = ["evaluate", "rmat:scale=15,edge_factor=16,seed=1", "--undirected", "--list", "triangles", "--out", "t.txt"]
+    line = [
+        "evaluate",
+        "rmat:scale=15,edge_factor=16,seed=1",
+        "--undirected",
+        "--write-list",
+        "triangles",
+        "--out",
+        "t.txt",
+    ]
     running = subprocess.Popen([sys.executable, "-m", "csaw.cli", *line], cwd=tmp_path, stderr=subprocess.DEVNULL)
     draft = tmp_path / ".t.txt.csaw-draft"
     for _ in range(3000):
@@ -203,7 +213,9 @@ def test_an_interrupted_list_leaves_nothing_under_its_name(tmp_path, ending):
     assert not (tmp_path / "t.txt").exists()
     if ending == signal.SIGINT:
         assert os.listdir(tmp_path) == []
-    done = CliRunner().invoke(cli, ["evaluate", "karate", "--list", "triangles", "--out", str(tmp_path / "t.txt")])
+    done = CliRunner().invoke(
+        cli, ["evaluate", "karate", "--write-list", "triangles", "--out", str(tmp_path / "t.txt")]
+    )
     assert done.exit_code == 0, done.output
     assert os.listdir(tmp_path) == ["t.txt"]
 

@@ -36,7 +36,7 @@ def columns_of(store):
 def store(request, tmp_path):
     if request.param == "dense":
         return random_store(tmp_path / "g.zarr")
-    return stored(tmp_path, INTEGERS) if request.param == "integers" else stored(tmp_path, WORDS, ids="string")
+    return stored(tmp_path, INTEGERS) if request.param == "integers" else stored(tmp_path, WORDS, id_type="string")
 
 
 def test_npz_is_what_columns_are_read_from(store, tmp_path):
@@ -112,7 +112,7 @@ def test_equal_columns_make_equal_files(store, tmp_path):
 
 def test_what_a_format_cannot_hold_is_refused(tmp_path):
     with pytest.raises(OptionError, match="1,100 characters, but only 1,024 are allowed"):
-        save_columns({}, stored(tmp_path, f"{'x' * 1100},b\n", ids="string"), tmp_path / "c.npz")
+        save_columns({}, stored(tmp_path, f"{'x' * 1100},b\n", id_type="string"), tmp_path / "c.npz")
     other = random_store(tmp_path / "r.zarr")
     with pytest.raises(OptionError, match="expected a name ending in .npz, .csv, .parquet"):
         save_columns({}, other, tmp_path / "c.txt")

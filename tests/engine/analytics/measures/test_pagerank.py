@@ -135,7 +135,7 @@ def test_personalized_ranks_solve_their_equations_with_the_same_bits_everywhere(
 
 def test_sources_are_original_ids_in_text_or_a_file(tmp_path):
     (tmp_path / "edges.txt").write_text("a,b\nb,c d\nc d,a\n")
-    ingest(tmp_path / "edges.txt", tmp_path / "g.zarr", IngestOptions(ids="string"))
+    ingest(tmp_path / "edges.txt", tmp_path / "g.zarr", IngestOptions(id_type="string"))
     network = HostNetwork(open_graph(tmp_path / "g.zarr"))
     wanted = find(PERSONAL)(rank_sources="a, c d").findings(network)
     (tmp_path / "ids.txt").write_text("c d\na\n\na\n")
