@@ -12,8 +12,8 @@ from csaw.cli import console
 from csaw.cli.options import Options
 from csaw.cli.reports.closing_lines import report_run
 from csaw.cli.reports.run import print_plans
-from csaw.partition.base.notebook import counted
 from csaw.partition.base.plain_data import OptionValue, Record
+from csaw.partition.base.quoting import counted
 
 if TYPE_CHECKING:
     from csaw.engine.runs.job import Job

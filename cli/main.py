@@ -13,7 +13,7 @@ import click
 
 from csaw.cli import colors
 from csaw.cli.short_help import with_short_help
-from csaw.partition.base.numba_settings import refuse_settings
+from csaw.partition.base.kernel_time import refuse_settings
 from csaw.partition.base.parallel import NAME
 from csaw.partition.base.python_names import in_words
 from csaw.partition.base.quoting import meant, printable, shown

@@ -4,8 +4,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from csaw.datasets.cached import FILE
 from csaw.datasets.generate import generate
+from csaw.datasets.resolve import FILE
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # so that the same store makes the same file
 

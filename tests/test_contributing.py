@@ -26,7 +26,7 @@ IN_PLACE = sorted(set(re.findall(rf"{NAME} (?:of|in) {PATH}", TEXT)))  # `find` 
 IDENTIFIERS = sorted(set(re.findall(NAME, re.sub(r"^```.*?^```$", "", TEXT, flags=re.DOTALL | re.MULTILINE))))
 FOLDERS = {file.parent.relative_to(ROOT / "engine") for file in (ROOT / "engine").rglob("__init__.py")}
 ROOMS = {
-    folder for folder in FOLDERS if folder != Path() and folder.parent != Path("export/samples")
+    folder for folder in FOLDERS if folder != Path() and folder.parent != Path("export/writers")
 }  # a format may be a folder
 
 

@@ -11,7 +11,7 @@ FUNCTION, MODULE = 40, 500
 LOOP = "one loop over walkers or bytes in flight: what it keeps in registers would go through memory between functions"
 EXCEPTIONS = {
     "engine/cpu/kernels/clocks.py:run_clocks": LOOP,
-    "engine/cpu/kernels/minibatches.py:draw_minibatch": LOOP,
+    "engine/cpu/kernels/hops.py:draw_minibatch": LOOP,
     "engine/cpu/kernels/rejection.py:take_turns": LOOP,
     "engine/cpu/kernels/select.py:successive": LOOP,
     "engine/cpu/kernels/traverse.py:select_neighbors": "the ladder of methods, each decided when it is compiled",

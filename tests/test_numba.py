@@ -18,8 +18,7 @@ from helpers.graphs import random_store
 from csaw.datasets.resolve import resolve
 from csaw.engine.analytics.measure import names
 from csaw.engine.cuda import compile
-from csaw.engine.runs.backends import open_backend
-from csaw.engine.runs.job import prepare
+from csaw.engine.runs.job import open_backend, prepare
 from csaw.engine.schedule.batch_loop import Batches
 from csaw.engine.stores import open_samples
 

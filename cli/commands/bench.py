@@ -130,18 +130,17 @@ def bench(
         csaw bench rmat:scale=20,edge_factor=16,weights=1 --suite walks,neighbors --export-json today.json
     """
     from csaw.cli import console
-    from csaw.engine.bench import baseline as earlier
-    from csaw.engine.bench import files, plots, show
+    from csaw.engine.bench import earlier_runs, plots, show
     from csaw.engine.bench.run import chosen, open_context, run
 
     if listing:
         click.echo(show.listing())
         return
-    before = earlier.read(baseline) if baseline else None
+    before = earlier_runs.read(baseline) if baseline else None
     if json_file:
         console.check_folder(json_file, "--export-json")
     if json_file and json_file != "-":
-        files.check_rows(Path(json_file))
+        earlier_runs.check_rows(Path(json_file))
     if plot:
         plots.check(plot, chosen(suite))
     rows: list[Record] = []
@@ -152,12 +151,12 @@ def bench(
                 click.echo(show.line(*rows[:-3:-1]))
     finally:  # what was measured until an interruption is kept
         if json_file and rows:
-            console.print_json(rows) if json_file == "-" else files.write_rows(rows, Path(json_file))
+            console.print_json(rows) if json_file == "-" else earlier_runs.write_rows(rows, Path(json_file))
     if plot:
         plots.write(rows, plot)
     if before is not None:
-        changes = earlier.compare(before, rows)
-        click.echo(earlier.told(before, rows, changes), err=json_file == "-")
+        changes = earlier_runs.compare(before, rows)
+        click.echo(earlier_runs.told(before, rows, changes), err=json_file == "-")
         ctx.exit(SLOWER if any(change.slower for change in changes) else 0)
 
 

@@ -6,7 +6,7 @@ import click
 
 from csaw.cli import values
 from csaw.cli.colors import bold
-from csaw.partition.base.quoting import printable
+from csaw.partition.base.quoting import counted, printable
 
 if TYPE_CHECKING:
     from csaw.cli.reports.sections import Facts
@@ -98,7 +98,6 @@ def _print_bins(heading: str, bins: list[dict[str, int]]) -> None:
 
 def _print_partitions(parts: list[dict[str, int]]) -> None:
     from csaw.cli.reports.sections import size
-    from csaw.partition.base.notebook import counted
 
     click.echo(f"\n{bold('Partitions')}")
     for p in parts[:PARTITIONS_SHOWN]:

@@ -113,7 +113,7 @@ def took() -> str:
 
 def _instances(samples: "Samples") -> str:
     """``8,110 walks of 20 steps``, ``100 subgraphs with 3,200 edges``."""
-    from csaw.partition.base.notebook import counted
+    from csaw.partition.base.quoting import counted
 
     said = counted(samples.instances, *(samples.layout.printed or samples.layout.words))
     edges = None if samples.sizes is None else samples.sizes["edges"]
@@ -127,7 +127,7 @@ def _instances(samples: "Samples") -> str:
 
 
 def _ends(results: Facts) -> str:
-    from csaw.partition.base.notebook import counted
+    from csaw.partition.base.quoting import counted
 
     if (ended := results.get("walks_ended")) is not None:
         return f"; {ended:,} ended by themselves or at a dead end"
@@ -188,7 +188,7 @@ def _read_as(report: Facts) -> list[str]:
 def of_graph(store: "GraphStore", report: Facts) -> list[str]:
     """The lines after ``csaw partition``."""
     from csaw.partition.arrays.files import bytes_of
-    from csaw.partition.base.notebook import counted
+    from csaw.partition.base.quoting import counted
 
     become = COUNTED if report["weights"] == "repeats" else REPEATED[report["duplicates_policy"]]
     repeated = counted(report["duplicates"], "repeated edge") + f" ({become})"
@@ -231,7 +231,7 @@ def of_evaluation(graph: str, save: tuple[str, str] | None, plot: Path | None, *
 
 def of_export(summary: Facts, out: str) -> list[str]:
     """The lines after ``csaw export``."""
-    from csaw.partition.base.notebook import counted
+    from csaw.partition.base.quoting import counted
 
     what = "instances" if "instances" in summary else "edges" if summary["edges"] else "vertices"
     word = {"instances": "instance", "edges": "edge", "vertices": "vertex"}[what]
@@ -245,7 +245,7 @@ def of_export(summary: Facts, out: str) -> list[str]:
 def of_list(summary: "Summary") -> str:
     """The line after ``csaw evaluate --write-list``."""
     words = {"triangles": ("triangle", "triangles"), "support": ("edge", "edges")}[summary["list"]]
-    from csaw.partition.base.notebook import counted
+    from csaw.partition.base.quoting import counted
 
     held = f"{counted(summary['rows'], *words)} as {summary['format']} in {summary['out']}"
     return f"{held} ({size(summary['bytes'])}), {took()}."

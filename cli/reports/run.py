@@ -23,9 +23,9 @@ from csaw.cli.reports.sections import (
     size,
 )
 from csaw.engine.api.option import flag_of
+from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.footprint import PARTS
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE
-from csaw.engine.plan.residency import Residency
 from csaw.engine.sources.sources import SourcesDigest
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ def verdict(job: "Job") -> str:
     """The line above a plan: what the run would make, on which device, how long it would take, and whether the graph
     fits.
     """
-    from csaw.partition.base.notebook import counted
+    from csaw.partition.base.quoting import counted
 
     plan, layout = job.plan, job.plan.sample_layout
     made = counted(plan.request.instances, *(layout.printed or layout.words))

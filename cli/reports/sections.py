@@ -8,9 +8,8 @@ from typing import NamedTuple, TypeGuard
 import click
 
 from csaw.cli.colors import bold
-from csaw.partition.base.notebook import text_rows
 from csaw.partition.base.plain_data import Record
-from csaw.partition.base.quoting import printable
+from csaw.partition.base.quoting import format_size, printable, short, text_rows
 
 Section = tuple[str, list[tuple[str, str]]]  # a heading, and names with what stands beside them
 Facts = Record  # such as the summary of a run
@@ -104,7 +103,6 @@ def yes(value: object) -> str:
 
 def size(value: object) -> str:
     """Bytes as GiB, MiB or KiB."""
-    from csaw.partition.base.quoting import format_size
 
     return format_size(value) if _is_number(value) else plain(value)
 
@@ -121,7 +119,6 @@ def seconds(value: object) -> str:
 
 def rate(value: object) -> str:
     """Edges a second, such as ``4 M edges/s``."""
-    from csaw.partition.base.quoting import short
 
     return short(value, "edges/s") if _is_number(value) else plain(value)
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from csaw.engine.analytics import pieces
+from csaw.engine.analytics import passes
 
 HUBS = 0xFFFF  # vertices of highest degree, whose ranks 16 bits hold, beside the sign of all others
 
@@ -31,11 +31,11 @@ def of_arrays(degrees: np.ndarray, triangles: np.ndarray) -> Clusterings:
     present = np.flatnonzero(often)
     together = np.bincount(degrees, weights=triangles)  # floats that are integers below 2^53
     local, found = np.empty(degrees.size), []
-    for low, high in pieces.spans(degrees.size) or [(0, 0)]:
+    for low, high in passes.spans(degrees.size) or [(0, 0)]:
         own = degrees[low:high]
         local[low:high] = triangles[low:high] / np.maximum(own * (own - 1) // 2, 1)
         found.append(_often(local[low:high], own))
-    return Clusterings(present, often[present], together[present].astype(np.int64), local, *pieces.occurrences(found))
+    return Clusterings(present, often[present], together[present].astype(np.int64), local, *passes.occurrences(found))
 
 
 def with_none(values: np.ndarray, counts: np.ndarray, none: int) -> tuple[np.ndarray, np.ndarray]:

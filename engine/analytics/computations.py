@@ -78,7 +78,7 @@ COMPUTATIONS = {
     "clustering": Computation("triangles", "triangles", spread=True),
     "components": Computation("components", "components", pays=True, spread=True),
     "core": Computation("components", "components", pays=True, spread=True),
-    "diameter": Computation("diameter"),
+    "diameter": Computation("searches"),
     "edge_triangles": Computation("triangles"),
     "hops": Computation("searches", "hops", divided=True, shared=True, spread=True),
     "masked_product": Computation("triangles", "triangles"),

@@ -10,7 +10,7 @@ from typing import NotRequired, TypedDict
 
 import numpy as np
 
-from csaw.datasets.cached import made_once
+from csaw.datasets.resolve import made_once
 from csaw.partition import GraphStore, IngestOptions, open_graph
 from csaw.partition.base.cache import cache_dir
 from csaw.partition.graph.in_memory import InMemory

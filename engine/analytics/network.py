@@ -16,9 +16,9 @@ from csaw.engine.analytics import computations
 from csaw.engine.analytics.computations import Work
 from csaw.engine.analytics.rows_in_memory import Block, Extent, RowsInMemory, Wanted
 from csaw.engine.analytics.unfinished import Unfinished
+from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.footprint import Footprint
-from csaw.engine.plan.residency import Residency
 
 DIRECTIONS = ("undirected", "incoming")
 """The networks that a network makes of itself, by the names of its attributes."""

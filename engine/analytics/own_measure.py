@@ -18,7 +18,7 @@ from csaw.engine.analytics.evaluation.start import LARGEST, start_vertex, vertex
 from csaw.engine.analytics.measure import FIXED, Column, Distribution, Findings, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.analytics.rounds import COMBINES, FIELDS, Asked, Rounds, VertexOption, nothing, numbers, rewritten
-from csaw.engine.api.hook_errors import placed
+from csaw.engine.api.hook_language import placed
 from csaw.engine.api.hooks import Hook
 from csaw.engine.api.option import Option, flag_of
 from csaw.engine.plan.footprint import Footprint

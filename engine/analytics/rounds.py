@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, Protocol, TypeV
 
 import numpy as np
 
-from csaw.engine.api.hook_errors import placed
+from csaw.engine.api.hook_language import placed
 from csaw.engine.api.hooks import TREES, Hook, Rewriter, expression, written_out
 from csaw.engine.api.option import LARGEST, Option
 from csaw.engine.plan.contracts import Array

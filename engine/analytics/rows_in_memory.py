@@ -13,9 +13,9 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from csaw.engine.analytics.computations import Enough
+from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.footprint import Footprint
-from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError
 from csaw.partition.graph.views import Recut

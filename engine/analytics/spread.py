@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.gpu_memory import require_reach
 from csaw.engine.plan.limits import Gpu
-from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError, CsawError
 

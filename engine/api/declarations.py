@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import LARGEST, MOST_STEPS, Algorithm, MiniBatches, Option, Traversal, Walk
-from csaw.engine.api.hook_errors import placed, users_code
+from csaw.engine.api.hook_language import placed, users_code
 from csaw.engine.api.rules import DEFAULTS, TRUTHS, Clocks, MiniBatch, refuse
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError

@@ -10,8 +10,16 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
-from csaw.engine.api.hook_errors import HookError, placed
-from csaw.engine.api.hook_language import PORTABLE, Portable, plain_number, refuse_foreign, scope_of, stored_names
+from csaw.engine.api.hook_language import (
+    PORTABLE,
+    HookError,
+    Portable,
+    placed,
+    plain_number,
+    refuse_foreign,
+    scope_of,
+    stored_names,
+)
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 

@@ -23,11 +23,12 @@ from typing import TYPE_CHECKING, TypeVar, overload
 
 from csaw.engine.api.algorithm import LARGEST, Algorithm, Traversal, Walk
 from csaw.engine.api.expression import no_field
-from csaw.engine.api.hook_errors import HookError, placed
 from csaw.engine.api.hook_language import (
     PORTABLE,
+    HookError,
     Portable,
     call_of,
+    placed,
     plain_number,
     refuse_foreign,
     scope_of,

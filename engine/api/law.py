@@ -17,8 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from csaw.engine.api.algorithm import NONE, Algorithm, Walk
-from csaw.engine.api.hook_errors import users_code
-from csaw.engine.api.hook_language import Portable, Scope, call_of, function_in, read_again, scope_of
+from csaw.engine.api.hook_language import Portable, Scope, call_of, function_in, read_again, scope_of, users_code
 from csaw.engine.api.hook_scope import source_of
 from csaw.engine.api.hooks import VALUES
 from csaw.engine.draws import LEAST_BIAS

@@ -9,7 +9,7 @@ from typing import SupportsIndex, overload
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import MOST_STEPS, Algorithm, Traversal, Walk
-from csaw.engine.api.hook_errors import is_own
+from csaw.engine.api.hook_language import is_own
 from csaw.partition.errors import BudgetError, OptionError
 
 VERTICES = {"src", "dst", "source", "int64"}  # what a hook may return that is a vertex for sure; int64: a random one

@@ -18,8 +18,7 @@ from typing import NamedTuple
 from csaw.engine.api.algorithm import MOST_STEPS, Algorithm, MiniBatches, Traversal, Walk, every_hop
 from csaw.engine.api.bases import CollectiveSampling, IndividualSampling, TransitSampling, equally_likely
 from csaw.engine.api.derived_law import law_by, readable
-from csaw.engine.api.hook_errors import users_code
-from csaw.engine.api.hook_language import function_in, refuse_foreign
+from csaw.engine.api.hook_language import function_in, refuse_foreign, users_code
 from csaw.engine.api.written import Written, function_of
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError

@@ -17,8 +17,7 @@ from types import FunctionType, ModuleType
 
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.bases import TransitSampling
-from csaw.engine.api.hook_errors import WRITTEN
-from csaw.engine.api.hook_language import scope_of
+from csaw.engine.api.hook_language import WRITTEN, scope_of
 from csaw.engine.api.hook_scope import source_of
 from csaw.engine.api.option import Option
 from csaw.engine.api.written import Written, class_of, function_of, number_of, outer_names

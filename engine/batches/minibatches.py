@@ -2,7 +2,7 @@
 is reached again keeps its number.
 
 A node's number is the slot of its random numbers. So a sample depends on no order of work, and a kernel that takes one
-mini-batch through all hops (engine/cpu/kernels/minibatches.py) draws the same.
+mini-batch through all hops (engine/cpu/kernels/hops.py) draws the same.
 """
 
 import numpy as np

@@ -14,8 +14,8 @@ import numpy as np
 from csaw.engine.api.rules import Waiting
 from csaw.engine.api.termination import Unending
 from csaw.engine.draws.addresses import SOURCE_SLOT
+from csaw.engine.plan.choices import Method
 from csaw.engine.plan.contracts import Array
-from csaw.engine.plan.methods import Method
 from csaw.engine.samples.layouts.hops import Hops
 from csaw.engine.schedule.backend import ALL, Backend, any_set, set_count
 from csaw.engine.schedule.schedule import crowds

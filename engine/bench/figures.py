@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from csaw.engine.bench import baseline
+from csaw.engine.bench import earlier_runs
 from csaw.engine.bench.bench_row import Ratio, Row, day, duration, measured, ratio
 from csaw.partition.base.quoting import meant, short
 from csaw.partition.errors import FormatError
@@ -118,7 +118,7 @@ def read(folder: Path, run: str) -> list[Row]:
     file = folder / f"{run}.json"
     if not file.exists():
         raise FormatError(f"{file} does not exist; csaw bench --export-json {file} writes it")
-    return baseline.read(file)
+    return earlier_runs.read(file)
 
 
 def _row(rows: list[Row], run: str, suite: str, work: str) -> Row:

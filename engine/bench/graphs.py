@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from csaw.datasets.catalog import BY_HAND, ENTRIES, ByHand, Entry
+from csaw.datasets.generate import edge_times
 from csaw.datasets.resolve import on_disk, resolve
-from csaw.datasets.rmat import edge_times
 from csaw.datasets.spec import Integers, Rmat, parse_spec
 from csaw.engine.plan.plan import Plan
 from csaw.partition import open_graph

@@ -110,7 +110,7 @@ def _device_limits(device: "Device") -> list[Row]:
 def _device_gathers(device: "Device", wait: Callable[[], None]) -> Iterator[Row]:
     import cupy
 
-    from csaw.engine.cuda.kernel_source import Unit
+    from csaw.engine.cuda.compile import Unit
     from csaw.engine.cuda.launch import Kernels
 
     kernels = Kernels(Unit((str(KERNELS / "ceiling.cu"),), {}, [], ()), device)

@@ -12,9 +12,8 @@ import numpy as np
 
 from csaw.engine.api import registry
 from csaw.engine.bench.bench_row import Row, figure, gap, kind_of
-from csaw.engine.plan.layouts import GraphLayout
-from csaw.engine.runs.backends import open_backend
-from csaw.engine.runs.job import prepare
+from csaw.engine.plan.choices import GraphLayout
+from csaw.engine.runs.job import open_backend, prepare
 from csaw.engine.schedule.backend import TALLY
 from csaw.engine.schedule.batch_loop import Batches
 from csaw.engine.schedule.device_threads import DeviceThread, results_of

@@ -12,8 +12,8 @@ from csaw.engine.bench.bench_row import Published, Row, Verdict, figure
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.machine import timed
+from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.gpu_memory import require_reach
-from csaw.engine.plan.residency import Residency
 from csaw.partition.errors import OptionError
 
 if TYPE_CHECKING:

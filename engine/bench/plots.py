@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from csaw.engine.bench import plot_panels, suites
 from csaw.engine.bench.bench_row import MACHINE, Row, day, exceeded, measured
-from csaw.engine.bench.files import AUTHOR, check_plot
-from csaw.partition.arrays.earlier_files import new_file
+from csaw.engine.bench.earlier_runs import AUTHOR, check_plot
+from csaw.partition.arrays.replace import new_result
 from csaw.partition.base.plot_style import MUTED, RC, SMALL, TITLE, following_the_reader
 from csaw.partition.base.quoting import short
 from csaw.partition.errors import MissingDependencyError
@@ -64,7 +64,7 @@ def save(rows: list[Row], name: str, paths: list[Path]) -> None:
         figure = plot(rows, name)
         for path in paths:
             content = _svg(figure, alternative(rows, name)) if path.suffix == ".svg" else _png(figure)
-            with new_file(path) as file:
+            with new_result(path) as file:
                 file.write(content)
 
 

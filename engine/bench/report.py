@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from csaw.engine.bench import figures, files, plots
+from csaw.engine.bench import earlier_runs, figures, plots
 from csaw.engine.bench.bench_row import (
     MACHINE,
     Row,
@@ -215,7 +215,7 @@ def main(page: Path, *pages: Path) -> None:
     others = other_parts(text, folder) if OTHERS.search(text) else {}
     shown = [*parts(text), *((run, suite) for run, suites in others.items() for suite in suites)]
     for run in dict.fromkeys(run for run, _ in shown):
-        files.write_rows(judged_again(figures.read(folder, run)), folder / f"{run}.json")
+        earlier_runs.write_rows(judged_again(figures.read(folder, run)), folder / f"{run}.json")
     page.write_text(filled(text, folder))
     for run, suite in shown:
         for plot, rows in pictures(figures.read(folder, run), suite, f"{run}-{suite}").items():

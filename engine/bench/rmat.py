@@ -12,14 +12,13 @@ import cupy
 import numpy as np
 from cupy import ndarray as Array
 
-from csaw.datasets.rmat import from_one_to_five
+from csaw.datasets.generate import from_one_to_five
 from csaw.datasets.spec import Integers, Rmat
 from csaw.engine.bench import KERNELS
-from csaw.engine.cuda.constants import BLOCK
+from csaw.engine.cuda.compile import Unit
+from csaw.engine.cuda.declarations import BLOCK, struct
 from csaw.engine.cuda.device import Device
-from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.launch import Kernels
-from csaw.engine.cuda.structs import struct
 from csaw.partition.graph.attributes import WEIGHT_RANGE, Attributes, weight_range, with_range
 from csaw.partition.graph.store import GraphStore
 

@@ -16,14 +16,14 @@ from csaw.engine.cluster.clusters import JOBS, Cluster, opened
 from csaw.engine.cluster.drawer import Drawing, Report, Unable, draw, groups_at_once, plan
 from csaw.engine.cluster.executor import Executor, ResultLost, UnderWay, WorkerDied
 from csaw.engine.cluster.recipe import SPARED, Recipe, check_device, device_of, memory_of
-from csaw.engine.devices import rates
+from csaw.engine.devices import choice
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.rates import GPU, available_bytes
 from csaw.engine.runs.job import Job, manifest, stored_as
 from csaw.engine.runs.summary import Times, summed_up
 from csaw.engine.samples import open_stored
-from csaw.engine.samples.draft import marker_path
 from csaw.engine.samples.group_writer import GroupWriter
+from csaw.engine.samples.place import marker_path
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import Totals
 from csaw.partition import GraphStore
@@ -214,7 +214,7 @@ def plans_here(where: Cluster, recipe: Recipe) -> dict[str, Plan | str]:
     The rates of this machine are measured if they are not known yet.
     """
     workers, place = of_jobs(where.kind, where.workers) if where.kind in JOBS else (where.workers, {})
-    rates.measured()
+    choice.measured()
     found: dict[str | None, Plan | str] = {}
     plans: dict[str, Plan | str] = {}
     for number in range(workers):
@@ -229,7 +229,7 @@ def _unstarted(recipe: Recipe, place: Mapping[str, OptionValue]) -> Plan | str:
     try:
         job = recipe.there(**place)
         if job.devices and any(name in job.plan.rates.assumed for name in GPU):
-            rates.measured(job.devices)
+            choice.measured(job.devices)
             job = recipe.there(**place)
     except SPARED as error:
         return str(error)

@@ -15,8 +15,7 @@ from csaw.engine.cluster.executor import Member, Seat, member_of
 from csaw.engine.cluster.recipe import Recipe, device_of
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.rates import available_bytes
-from csaw.engine.runs.backends import open_backend
-from csaw.engine.runs.job import Job, manifest, stored_as
+from csaw.engine.runs.job import Job, manifest, open_backend, stored_as
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.schedule.schedule import Stopped
 from csaw.engine.schedule.targets import batches_of

@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Self
 
-from csaw.engine.runs.backends import backends_of
-from csaw.engine.runs.job import Job, manifest, stored_as
+from csaw.engine.runs.job import Job, backends_of, manifest, stored_as
 from csaw.engine.runs.summary import Times, summed_up
 from csaw.engine.samples import check, files, open_stored
 from csaw.engine.samples.place import partial_of

@@ -17,8 +17,8 @@ from csaw.engine.cpu.kernels.access import GraphArrays
 from csaw.engine.cpu.places import HUGE, PAGE, Places, Reserved
 from csaw.engine.cpu.scratch_file import ScratchFile
 from csaw.engine.cpu.specialize import Kernels
+from csaw.engine.plan.choices import ALIAS_IDS, GraphLayout
 from csaw.engine.plan.contracts import Partitions, Store, WaitingBatch
-from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
 from csaw.engine.plan.needs import Needs, filter_words, member_slots
 from csaw.engine.schedule.backend import VERTICES_AT_A_TIME, check_bias
 from csaw.engine.schedule.single_rows import SingleRows

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from csaw.engine.api.algorithm import Algorithm, Walk
-from csaw.engine.api.hook_errors import code_of, is_own, placed
+from csaw.engine.api.hook_language import code_of, is_own, placed
 from csaw.engine.api.hooks import Hook
 from csaw.engine.api.rules import MiniBatch, Steps
 from csaw.engine.batches.backend import BatchBackend
@@ -26,8 +26,8 @@ from csaw.engine.cpu.graph import HostGraph
 from csaw.engine.cpu.kernels.state import arrays_of
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import check_own_hooks
+from csaw.engine.plan.choices import Method
 from csaw.engine.plan.contracts import Frontier, Store, TimedFrontier
-from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.selection import coin

@@ -30,10 +30,8 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).with_name("kernels")
 FILES = (
     "constants.py",
-    "members.py",
     "access.py",
     "weigh.py",
-    "build_members.py",
     "by_time.py",
     "walk.py",
     "envelopes.py",
@@ -42,11 +40,8 @@ FILES = (
     "rejection.py",
     "select.py",
     "traverse.py",
-    "neighbors_in_time.py",
-    "pools.py",
     "layers.py",
     "hops.py",
-    "minibatches.py",
     "clocks.py",
 )
 HEADER = """\

@@ -6,7 +6,7 @@ import numpy as np
 from numba import float64, int64, typeof, types, uint64
 from numba.core.errors import NumbaError
 
-from csaw.engine.api.hook_errors import placed
+from csaw.engine.api.hook_language import placed
 from csaw.engine.cpu.kernels.access import GraphArrays
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.schedule.specialization import Specialization

@@ -10,17 +10,14 @@ import numpy as np
 from cupy import ndarray as Array
 
 from csaw.engine.batches.backend import ANYWHERE
-from csaw.engine.cuda.batches.clock_walks import ClockWalks
-from csaw.engine.cuda.batches.hops import Hops, HopsInTime
+from csaw.engine.cuda.batches.hops import DeviceMiniBatches, Hops, HopsInTime
 from csaw.engine.cuda.batches.layers import DeviceLayers
-from csaw.engine.cuda.batches.minibatches import DeviceMiniBatches
 from csaw.engine.cuda.batches.trees import Trees
-from csaw.engine.cuda.batches.walks import UnlimitedWalks, Walks
-from csaw.engine.cuda.constants import HUB_BLOCK, WARP
+from csaw.engine.cuda.batches.walks import ClockWalks, UnlimitedWalks, Walks
+from csaw.engine.cuda.compile import sparse_pools
+from csaw.engine.cuda.declarations import HUB_BLOCK, WARP, struct
 from csaw.engine.cuda.graphs.streamed import StreamedGraph
-from csaw.engine.cuda.kernel_source import sparse_pools
 from csaw.engine.cuda.runner import CudaRunner
-from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.batch_kind import BatchKind
 from csaw.engine.plan.contracts import Batch, Frontier, TimedFrontier
 from csaw.engine.plan.selection import coin

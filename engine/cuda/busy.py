@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from csaw.engine.cuda.constants import MOST_PROCESSORS
+from csaw.engine.cuda.declarations import MOST_PROCESSORS
 
 if TYPE_CHECKING:
     from cupy import ndarray as Array

@@ -7,10 +7,9 @@ scalar, an array (its address) or a struct.
 import cupy
 import numpy as np
 
-from csaw.engine.cuda.constants import BLOCK, BLOCK_PICKS, STAGED_PARENTS
+from csaw.engine.cuda.compile import Unit
+from csaw.engine.cuda.declarations import BLOCK, BLOCK_PICKS, STAGED_PARENTS, parameters
 from csaw.engine.cuda.device import Device
-from csaw.engine.cuda.kernel_source import Unit
-from csaw.engine.cuda.structs import parameters
 
 MOST_SHARED = 8  # CUDA's number of a kernel's attribute: bytes of shared memory that a launch may ask for,
 SHARED_UNASKED = 40 << 10  # where these and those that it declares are more than 48 KiB

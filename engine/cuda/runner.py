@@ -12,11 +12,12 @@ from cupy import ndarray as Array
 from cupy.cuda import nvrtc
 
 from csaw.engine.api.algorithm import Algorithm
-from csaw.engine.api.hook_errors import is_own
+from csaw.engine.api.hook_language import is_own
 from csaw.engine.batches.backend import BatchBackend
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.busy import Busy
-from csaw.engine.cuda.constants import GROUP_BLOCK, GROUP_BUCKETS, GROUP_TILE, NEAR_BITS
+from csaw.engine.cuda.compile import Unit, builder_of, compile_all, counts_busy, kernels_of
+from csaw.engine.cuda.declarations import GROUP_BLOCK, GROUP_BUCKETS, GROUP_TILE, NEAR_BITS
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.host_partitions import HostPartitions
 from csaw.engine.cuda.graphs.node import Node
@@ -24,13 +25,11 @@ from csaw.engine.cuda.graphs.pieces import PooledGraph
 from csaw.engine.cuda.graphs.resident import DeviceGraph
 from csaw.engine.cuda.graphs.streamed import StreamedGraph, StreamedTables
 from csaw.engine.cuda.hook_code import HookRefused
-from csaw.engine.cuda.kernel_source import Unit, builder_of, compile_all, counts_busy, kernels_of
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, pinned
+from csaw.engine.plan.choices import Method, Residency
 from csaw.engine.plan.contracts import Store
-from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
-from csaw.engine.plan.residency import Residency
 from csaw.engine.schedule.backend import TALLY
 from csaw.engine.schedule.specialization import time_rules
 from csaw.partition.base.kernel_time import Stopwatch, compiles

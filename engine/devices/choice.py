@@ -1,17 +1,217 @@
 """Where a run takes place: on the device that the user named, or on the one that is expected to end the whole run
-first.
+first, by the rates of this machine.
+
+Rates are measured in a fraction of a second when a plan first depends on them, and kept in the cache folder. The file
+``rates.json`` has an entry for each machine, by its processor, and one for each kind of GPU in it, so that machines may
+share the folder. An entry that is missing or damaged is measured again.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+import json
+import logging
+import math
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from csaw.engine.devices import rates as machine
+import numpy as np
+
 from csaw.engine.devices.devices import Devices, first_gpu, is_auto, opened, place
+from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.costs import GPU_SECONDS, START_SECONDS
 from csaw.engine.plan.plan import Plan
-from csaw.engine.plan.rates import Rates
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.rates import ASSUMED, GPU, HOST, Rates, processor_name
+from csaw.partition.arrays.files import read_regular
+from csaw.partition.base.cache import cache_dir, drafted
+from csaw.partition.base.parallel import processors
+from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import BudgetError, CsawError, OptionError
+
+if TYPE_CHECKING:
+    from csaw.engine.cuda.device import Device
+
+
+log = logging.getLogger(__name__)
+Found = dict[str, float]
+TABLE_BYTES, GATHERS = 128 << 20, 1 << 20  # what they touch lies beyond most caches, from one turn to the next, too
+SLICE = 1 << 16  # of the gathers, timed alone: a millisecond, in which a busy machine may leave a thread in peace
+FILE_BYTES, PIECE_BYTES, ROWS, READERS = 32 << 20, 1 << 20, 256, 8
+SYNCED_BYTES = 8 << 20  # written at a time, and then synced
+WRITE_SECONDS = 0.15  # after which the file that is read is long enough
+TURNS = 5
+
+
+def kept(devices: Devices = ()) -> Rates:
+    """Return the rates as they were measured on this machine and its GPUs, assumed ones where they were not.
+
+    ``devices``: of one kind.
+    """
+    found = _read()
+    return _as_rates(
+        {name: value for names, key in _entries(devices) for name, value in _of(found, key, names).items()}
+    )
+
+
+def measured(devices: Devices = ()) -> Rates:
+    """The rates of this machine and its GPUs. What has not been measured yet is measured now, and kept."""
+    found, before = _read(), _read()
+    for names, key in _entries(devices):
+        if not _of(found, key, names):
+            log.info("measuring %s: once on this machine", key)
+            found[key] = _measured_device(devices[0]) if names is GPU else _host()
+    if found != before:  # an entry that is empty, because it could not be measured, is read as one that is missing
+        _keep(found)
+    return _as_rates(
+        {name: value for names, key in _entries(devices) for name, value in _of(found, key, names).items()}
+    )
+
+
+def _as_rates(found: Found) -> Rates:
+    return replace(ASSUMED, **found, assumed=tuple(name for name in ASSUMED.assumed if name not in found))
+
+
+def _entries(devices: Devices) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The names of the rates that are kept together, and the key under which they are."""
+    machine = f"{processor_name()}, {processors()} processors"
+    yield HOST, machine
+    if devices:
+        yield GPU, f"{devices[0].name} in {machine}"
+
+
+def _of(found: Mapping[str, object], key: str, names: tuple[str, ...]) -> Found:
+    """The rates of a kept entry; none unless each is there and above zero."""
+    entry = found.get(key)
+    if not isinstance(entry, dict) or not all(_is_rate(entry.get(name)) for name in names):
+        return {}
+    return {name: float(entry[name]) for name in names}
+
+
+def _is_rate(value: object) -> bool:
+    return isinstance(value, float | int) and math.isfinite(value) and value > 0
+
+
+def _path() -> Path:
+    return cache_dir() / "rates.json"
+
+
+def _read() -> Record:
+    try:
+        found = json.loads(read_regular(_path()))
+    except (OSError, ValueError):  # not measured yet, or cut short
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _keep(found: Record) -> None:
+    try:
+        _path().parent.mkdir(parents=True, exist_ok=True)
+        with drafted(_path()) as draft:
+            draft.write_text(json.dumps(found, indent=1))
+    except OSError as error:
+        log.info("rates of this machine are not kept: %s", error)
+
+
+def _host() -> Found:
+    """Measure the host's memory and the disk of the cache folder.
+
+    A disk that cannot be written there keeps what is assumed of it.
+    """
+    try:
+        return {"gathers": _gathers(), **_disk()}
+    except OSError as error:
+        log.info("the disk is not measured: %s", error)
+        return {"gathers": _gathers(), **{name: getattr(ASSUMED, name) for name in HOST if name != "gathers"}}
+
+
+def _gathers() -> float:
+    """Reads a second of one thread from random places, while each processor has such a thread."""
+    table, count = np.ones(TABLE_BYTES // 4, np.uint32), processors()  # not zeros: they would all be one page
+    places = np.random.default_rng(0).integers(0, table.size, GATHERS)
+
+    def least(room: np.ndarray) -> float:
+        slices = [places[begin : begin + SLICE] for begin in range(0, GATHERS, SLICE)] * TURNS
+        return min(_seconds(lambda some=some: np.take(table, some, out=room, mode="clip")) for some in slices)  # type: ignore[misc]
+
+    with ThreadPoolExecutor(count) as threads:
+        return SLICE / max(threads.map(least, [np.empty(SLICE, table.dtype) for _ in range(count)]))
+
+
+def _disk() -> Found:
+    """Measure the bytes written a second and synced, the bytes read a second, and the reads a second.
+
+    Bytes are read in order, and reads come from random places, of a file that the system does not hold in memory; and
+    one thread reads the bytes once more while it does, into memory that the system has to clear.
+    """
+    with _file() as (file, size, written):
+        places = np.random.default_rng(0).permutation(size >> 12)[:ROWS] << 12
+        in_order = _reading(file, np.arange(0, size, PIECE_BYTES), PIECE_BYTES, os.POSIX_FADV_SEQUENTIAL)
+        again = _least(lambda: os.preadv(file, [np.empty(size, np.uint8).data], 0))
+        rows = _reading(file, places, 1, os.POSIX_FADV_RANDOM)
+    of_bytes = {"disk_bytes": size / in_order, "cached_bytes": size / again, "disk_writes": written}
+    return of_bytes | {"disk_reads": len(places) / rows}
+
+
+@contextmanager
+def _file() -> Iterator[tuple[int, int, float]]:
+    """A file of noise, written to the disk, that is gone afterwards: its descriptor, its size, and the bytes that were
+    written a second.
+    """
+    cache_dir().mkdir(parents=True, exist_ok=True)
+    noise, size = np.random.default_rng(0).bytes(SYNCED_BYTES), 0
+    clock = time.perf_counter()
+    with tempfile.TemporaryFile(dir=cache_dir(), buffering=0) as file:
+        while size < FILE_BYTES and (not size or time.perf_counter() - clock < WRITE_SECONDS):
+            size += os.write(file.fileno(), noise)
+            os.fdatasync(file.fileno())
+        yield file.fileno(), size >> 12 << 12, size / (time.perf_counter() - clock)
+
+
+def _reading(file: int, places: np.ndarray, size: int, advice: int) -> float:
+    """Seconds to read ``size`` bytes at each place, by several threads, as partitions and rows are read."""
+
+    def forget() -> None:
+        os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.posix_fadvise(file, 0, 0, advice)
+
+    def read(some: np.ndarray) -> None:
+        for begin in some.tolist():
+            os.pread(file, size, begin)
+
+    shares = np.array_split(places, READERS)
+    with ThreadPoolExecutor(READERS) as threads:
+        return _least(lambda: list(threads.map(read, shares)), forget)
+
+
+def _measured_device(device: "Device") -> Found:
+    """Measure a GPU. One without memory for that keeps what is assumed, and is measured another time."""
+    from csaw.engine.cuda.rates import device_rates
+
+    try:
+        return device_rates(device)
+    except MemoryError as error:
+        log.info("GPU %d is not measured: %s", device.number, error)
+        return {}
+
+
+def _least(run: Callable[[], object], before: Callable[[], None] = lambda: None) -> float:
+    """The least seconds of a few turns: what else the machine does can only add to them."""
+    found = []
+    for _ in range(TURNS):
+        before()
+        found.append(_seconds(run))
+    return min(found)
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    clock = time.perf_counter()
+    run()
+    return time.perf_counter() - clock
+
 
 CPU = "the CPU"
 NOT_OPENED = "not opened, which would take longer than this run"
@@ -49,12 +249,12 @@ def choose(device: str | object, planned: Planned, measure: bool) -> Choice:
     first = first_gpu()
     if not first:
         return Choice((), _rates((), planned, measure))
-    return _fastest(planned, first, machine.measured(first) if measure else machine.kept(first))
+    return _fastest(planned, first, measured(first) if measure else kept(first))
 
 
 def _at_once(planned: Planned) -> Choice | None:
     """The CPU, where it ends before a GPU would have begun, which takes some tenths of a second to open."""
-    rates = machine.kept()
+    rates = kept()
     try:
         plan = planned((), rates)
     except (BudgetError, OptionError):
@@ -66,8 +266,8 @@ def _at_once(planned: Planned) -> Choice | None:
 
 def _rates(devices: Devices, planned: Planned, measure: bool) -> Rates:
     """The rates for a plan on these devices; it depends on them if the graph is streamed."""
-    rates = machine.kept(devices)
-    return machine.measured(devices) if measure and planned(devices, rates).residency.streams else rates
+    rates = kept(devices)
+    return measured(devices) if measure and planned(devices, rates).residency.streams else rates
 
 
 def _fastest(planned: Planned, first: Devices, rates: Rates) -> Choice:

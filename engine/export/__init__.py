@@ -1,5 +1,5 @@
-"""Samples and graphs as files of other programs' formats: :mod:`csaw.engine.export.targets` defines formats and lists
-their folders.
+"""Samples and graphs as files of other programs' formats: :mod:`csaw.engine.export.targets` says what a format
+is.
 """
 
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import BinaryIO
 
-from csaw.engine.export.formats import lacking
+from csaw.engine.export.common import lacking
 from csaw.engine.export.targets import GRAPHS, Target, formats
 from csaw.engine.samples import Samples
 from csaw.engine.samples.edges import edge_columns, obstacle
@@ -31,7 +31,7 @@ def export_samples(
     left_out = left_out | lacking(samples, module.LACKS, crew)
 
     def write(file: BinaryIO, update: Update) -> None:
-        module.write(samples, file, target.name, update, crew, **more)
+        module.write_samples(samples, file, target.name, update, crew, **more)
 
     said = {"samples": str(samples.path), "out": target.said, "format": format, "instances": samples.instances}
     try:
@@ -51,7 +51,7 @@ def export_graph(store: GraphStore, target: Target, format: str, crew: int, upda
 
     module = formats(GRAPHS)[format]
     edges = Edges(store, crew, module.HOLDS)
-    wrote = target.write(lambda file, update: module.write(edges, file, target.name, update), update)
+    wrote = target.write(lambda file, update: module.write_graph(edges, file, target.name, update), update)
     said = {"graph": str(store.path), "out": target.said, "format": format, "vertices": store.vertices}
     return said | {"edges": edges.written, **wrote, "left_out": _said(left_out(edges, module.HOLDS))}
 
@@ -74,8 +74,8 @@ def part_of(samples: Samples, first: int, last: int) -> Samples:
 def _graph(
     samples: Samples, format: ModuleType, given: str | Path | GraphStore | None
 ) -> tuple[dict[str, GraphStore], dict[str, str]]:
-    """The graph as an argument of the format's ``write``, and the reason if its edges' places are left out for lack of
-    it.
+    """The graph as an argument of the format's ``write_samples``, and the reason if its edges' places are left out for
+    lack of it.
     """
     if not getattr(format, "NUMBERS_EDGES", False):
         if given is not None and not samples.is_virtual:

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 
 from csaw.engine.export.tables import is_utf8, refused
-from csaw.engine.samples.check_numbers import check_names
+from csaw.engine.samples.array import check_names
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import MissingDependencyError

@@ -8,8 +8,8 @@ import numpy as np
 
 from csaw.partition import GraphStore
 from csaw.partition.arrays.words import Words
-from csaw.partition.base.notebook import counted
 from csaw.partition.base.parallel import Crew
+from csaw.partition.base.quoting import counted
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT
 from csaw.partition.graph.parts import Partition

@@ -7,7 +7,7 @@ written with so few, nine for every one (Steele and White, How to print floating
 
 import numpy as np
 
-from csaw.engine.export.formats import DATES, DECIMALS, NUMBER, SIGNED, WEIGHT, WORD
+from csaw.engine.export.common import DATES, DECIMALS, NUMBER, SIGNED, WEIGHT, WORD
 from csaw.partition.base.compile import njit
 
 # Compiled loops that write integers, four digits at a time from a table.
@@ -282,7 +282,7 @@ def rows(cells, filled, kinds, around, ends, offsets, text, floats, digits, out)
 
     ``around``: what a row has before its first cell, between cells and after the last, up to ``ends`` [columns + 1]
     each. ``filled``: how many cells of each row are not empty; no numbers if all are full. ``kinds`` are those of
-    :mod:`csaw.engine.export.formats`; a weight is the bits of a float32, and any other float the number of its text in
+    :mod:`csaw.engine.export.common`; a weight is the bits of a float32, and any other float the number of its text in
     ``floats``, uint8 [texts, width], which ends at a byte of value 0 or at the width.
     """
     weights = cells.view(np.float32)

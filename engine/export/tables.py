@@ -9,7 +9,7 @@ from typing import IO, cast
 
 import numpy as np
 
-from csaw.engine.export.formats import DATES, DECIMALS, FLOAT, NUMBER, SIGNED, WEIGHT, WORD
+from csaw.engine.export.common import DATES, DECIMALS, FLOAT, NUMBER, SIGNED, WEIGHT, WORD
 from csaw.engine.export.graph_rows import Edges, Listed, Piece
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.quoting import quoted

@@ -26,34 +26,38 @@ from csaw.partition.errors import OptionError, StoreError
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-# The formats of exports: those of samples in the folder `samples`, those of graphs in `graphs`, those of lists in
-# `listings`; a file or a folder for each, and these folders are the registry.
+# The formats of exports are the files of the folder `writers`, which is the registry. A format has a function for each
+# kind of content that it can hold, samples, graphs and lists:
 #
-# A format has `SUFFIXES`, of file names that choose it, `IS_BINARY = True` where it is no text, and `write`, which
-# streams into an open binary file, or a pipe, whose bytes do not depend on `threads`:
-#
-# samples  `write(samples, file, name, update, threads)`; `name` is the file's final name. One with `NUMBERS_EDGES`
-#          takes the graph store besides, or None, for the places of edges in it. Instead of `write` a format may have
-#          `parts(samples)`, spans of instances, and `write_part(samples, file, start, stop, update)`: several spans
-#          are a folder of files. `LACKS` names what a file has no place for, as
-#          :mod:`csaw.engine.export.formats` does.
-# graphs   `write(edges, file, update)`; `edges` is what :mod:`csaw.engine.export.graph_rows` makes of a graph store.
-#          `HOLDS` names what a file can say of `ids` (the original ones; `numbers` where it counts vertices from
-#          1), `names` (that ids are words), `edge_ids`, `edge_columns`, `vertices` (those without an
+# samples  `write_samples(samples, file, name, update, threads)`; `name` is the file's final name. One with
+#          `NUMBERS_EDGES` takes the graph store besides, or None, for the places of edges in it. Instead of it a format
+#          may have `parts(samples)`, spans of instances, and `write_part(samples, file, start, stop, update)`: several
+#          spans are a folder of files. `LACKS` names what a file has no place for, as
+#          :mod:`csaw.engine.export.common` does.
+# graphs   `write_graph(edges, file, name, update)`; `edges` is what :mod:`csaw.engine.export.graph_rows` makes of a
+#          graph store. `HOLDS` names what a file can say of `ids` (the original ones; `numbers` where it counts
+#          vertices from 1), `names` (that ids are words), `edge_ids`, `edge_columns`, `vertices` (those without an
 #          edge) and `direction` (that edges have none).
+# lists    `write_list(listed, file, name, update)`; `listed` is a :class:`csaw.engine.export.graph_rows.Listed`.
 #
-# listings `write(listed, file, name, update)`; `listed` is a :class:`csaw.engine.export.graph_rows.Listed`.
+# They stream into an open binary file, or a pipe, whose bytes do not depend on `threads`. `SUFFIXES`, of file names,
+# choose the format, and `IS_BINARY = True` says that it is no text.
 #
 # A format's file imports Numba, pyarrow and their like where it writes: asking which formats there are must stay cheap.
 
 SAMPLES, GRAPHS, LISTINGS = "samples", "graphs", "listings"
+WRITES = {SAMPLES: ("write_samples", "write_part"), GRAPHS: ("write_graph",), LISTINGS: ("write_list",)}
 
 
 def formats(of: str = SAMPLES) -> dict[str, ModuleType]:
     """Every format of samples, of graphs or of lists by name."""
-    room = import_module(f"csaw.engine.export.{of}")
-    found = (one.name for one in pkgutil.iter_modules(room.__path__))
-    return {name.replace("_", "-"): import_module(f"{room.__name__}.{name}") for name in found}
+    room = import_module("csaw.engine.export.writers")
+    found = {one.name: import_module(f"{room.__name__}.{one.name}") for one in pkgutil.iter_modules(room.__path__)}
+    return {
+        name.replace("_", "-"): module
+        for name, module in found.items()
+        if any(hasattr(module, function) for function in WRITES[of])
+    }
 
 
 def known(of: str, format: str) -> str:

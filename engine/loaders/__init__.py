@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from csaw.engine.loaders.layer_loader import LayerLoader
     from csaw.engine.loaders.layers import Layers
     from csaw.engine.loaders.neighbor_loader import NeighborLoader, NeighborSampler
-    from csaw.engine.loaders.skip_grams import SkipGrams
-    from csaw.engine.loaders.walks import WalkDataset, WalkStream
+    from csaw.engine.loaders.walks import SkipGrams, WalkDataset, WalkStream
 
 _WHERE = {
     "EventLoader": "event_loader",
@@ -22,7 +21,7 @@ _WHERE = {
     "Layers": "layers",
     "NeighborLoader": "neighbor_loader",
     "NeighborSampler": "neighbor_loader",
-    "SkipGrams": "skip_grams",
+    "SkipGrams": "walks",
     "WalkDataset": "walks",
     "WalkStream": "walks",
 }

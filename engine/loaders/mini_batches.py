@@ -17,8 +17,7 @@ import numpy as np
 
 from csaw.engine.loaders.tensors import after_default_streams, span_of, tensors_of
 from csaw.engine.plan.contracts import Array
-from csaw.engine.runs.backends import open_backend
-from csaw.engine.runs.job import Job, prepare
+from csaw.engine.runs.job import Job, open_backend, prepare
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.schedule.batch_loop import Batches

@@ -19,10 +19,9 @@ from csaw.engine.api.rules import (
     WholeClusters,
 )
 from csaw.engine.api.termination import is_unlimited
+from csaw.engine.plan.choices import Method, Residency
 from csaw.engine.plan.costs import mean_coins
 from csaw.engine.plan.limits import MemoryPlan, Shape
-from csaw.engine.plan.methods import Method
-from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.selection import from_whole_rows
 from csaw.engine.samples.layouts.hops import Hops
 

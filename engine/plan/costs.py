@@ -10,13 +10,11 @@ from math import log2
 from csaw.engine.api.algorithm import Traversal
 from csaw.engine.api.starts import sources_each
 from csaw.engine.api.termination import mean_steps, planned_steps
+from csaw.engine.plan.choices import GraphLayout, Method, Residency
 from csaw.engine.plan.contracts import Store
-from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape
-from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.rates import Rates
-from csaw.engine.plan.residency import Residency
 from csaw.partition.base.parallel import processors
 
 # Gathers, fitted to whole runs (docs/contributing/tuning.md): of a pick, of the bias of an edge in a row, and of an

@@ -9,16 +9,13 @@ import numpy as np
 from csaw.engine.api.rules import HopTable, PerVertex, Steps
 from csaw.engine.api.termination import has_hooks, planned_steps
 from csaw.engine.plan import costs
+from csaw.engine.plan.choices import GraphLayout, Method, Residency
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import events_pay, frontiers, met_row
 from csaw.engine.plan.footprint import fit, host_parts_of, parts_of, refuse_least
-from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.limits import Gpu, Limits, MemoryPlan, Shape, refuse_far
-from csaw.engine.plan.methods import Method
 from csaw.engine.plan.needs import answer_bytes, question_bytes
-from csaw.engine.plan.pieces import Cut
-from csaw.engine.plan.residency import Residency
-from csaw.engine.plan.strategies import expected_strategies, taken
+from csaw.engine.plan.streaming import Cut, expected_strategies, taken
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
 PIECES_A_SHARE = 8  # of a pooled graph, on each GPU, where partitions are too large to be shared equally

@@ -11,18 +11,14 @@ from csaw.engine.api.algorithm import Walk
 from csaw.engine.api.bases import TemporalWalk
 from csaw.engine.api.rules import Clocks, MiniBatch, Steps
 from csaw.engine.api.termination import planned_steps
+from csaw.engine.plan.choices import GraphLayout, Method, Residency
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import events_pay, met_row, row_cost
 from csaw.engine.plan.footprint import fit, host_parts_of, parts_of
 from csaw.engine.plan.instance_bytes import sampled_bytes
-from csaw.engine.plan.layouts import GraphLayout
-from csaw.engine.plan.limits import Limits, MemoryPlan, Shape, refuse_far
-from csaw.engine.plan.methods import Method
+from csaw.engine.plan.limits import Limits, MemoryPlan, Request, Shape, refuse_far
 from csaw.engine.plan.needs import SUM_BYTES, answer_bytes, question_bytes
-from csaw.engine.plan.pieces import Cut
-from csaw.engine.plan.request import Request
-from csaw.engine.plan.residency import Residency
-from csaw.engine.plan.strategies import expected_strategies, taken
+from csaw.engine.plan.streaming import Cut, expected_strategies, taken
 from csaw.partition.errors import BudgetError, OptionError
 
 PATHS_SHARE, MOST_PATHS = 24, 64 << 20  # of the memory, for steps of walks on their way to disk

@@ -1,22 +1,51 @@
-"""Inputs and result of memory planning: the shape of a run, the limits set on it, and the fields of the plan that
-follow.
+"""Inputs and result of memory planning: the request, which is everything that a sample depends on, the shape of its
+run, the limits set on it, and the fields of the plan that follow.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Protocol
 
 from csaw.engine.api.algorithm import Algorithm, Traversal
+from csaw.engine.plan.choices import Collision, GraphLayout, Method, Residency
 from csaw.engine.plan.contracts import Store
-from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.options import Policy
 from csaw.engine.plan.rates import Rates
-from csaw.engine.plan.request import Request
-from csaw.engine.plan.residency import Residency
 from csaw.engine.samples.layouts import SampleLayout
 from csaw.engine.sources.sources import Sources
-from csaw.partition.base.plain_data import Record
+from csaw.partition.base.plain_data import Record, Values
 from csaw.partition.errors import OptionError
+
+
+@dataclass(frozen=True)
+class Request:
+    """Everything the sample depends on. Equal requests give equal samples, bit for bit, on any machine."""
+
+    fingerprint: str
+    algorithm: str
+    parameters: Values
+    edge_bias: str | None
+    weighted: bool
+    seed: int
+    instances: int
+    sources: str
+    select: Method
+    collision: Collision
+    group_size: int
+    ids: str
+    induced: bool = False
+    target: int = 0  # distinct vertices of an instance; 0: as many as the algorithm meets
+    columns: dict[str, str] = field(default_factory=dict)  # digests of the columns of data of vertices, by name
+    code: str = ""  # SHA-256 of the file of an algorithm that csaw does not ship
+
+    def as_dict(self) -> Values:
+        """Return plain data for a manifest.
+
+        ``induced``, ``target``, ``columns`` and ``code`` are in it only where they are there, as in the manifests of
+        versions that did not know them.
+        """
+        shown = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
+        return {k: v for k, v in shown.items() if v or k not in ("induced", "target", "columns", "code")}
 
 
 class Gpu(Protocol):

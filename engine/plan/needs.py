@@ -13,9 +13,8 @@ from csaw.engine.api.algorithm import Algorithm, Walk
 from csaw.engine.api.hooks import FAR, OTHER
 from csaw.engine.api.rules import Clocks, VertexLayer, WholeClusters
 from csaw.engine.plan.bias_bounds import asks_on_return
+from csaw.engine.plan.choices import ALIAS_IDS, Collision, GraphLayout, Method
 from csaw.engine.plan.contracts import Store
-from csaw.engine.plan.layouts import ALIAS_IDS, GraphLayout
-from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.selection import from_whole_rows, may_be_hopeless, return_apart
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import TIME_ORDER, WEIGHT, EdgeColumn, instead_of_times

@@ -6,9 +6,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from csaw.engine.api.option import Bias, Bytes, Option, flag_of
-from csaw.engine.plan.layouts import GraphLayout
-from csaw.engine.plan.methods import DETECTORS, Collision, Method
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import DETECTORS, Collision, GraphLayout, Method, Residency
 from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.errors import OptionError
 

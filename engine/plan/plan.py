@@ -3,14 +3,12 @@
 from dataclasses import asdict, dataclass, field
 
 from csaw.engine.plan.batch_kind import BatchKind
+from csaw.engine.plan.choices import Collision, GraphLayout, Method, Residency
 from csaw.engine.plan.host_memory import IDS_SHARE
-from csaw.engine.plan.layouts import GraphLayout
-from csaw.engine.plan.methods import Collision, Method
+from csaw.engine.plan.limits import Request
 from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.options import Policy
 from csaw.engine.plan.rates import Rates
-from csaw.engine.plan.request import Request
-from csaw.engine.plan.residency import Residency
 from csaw.engine.samples.layouts import SUBGRAPHS, SampleLayout
 from csaw.partition.base.plain_data import Record
 
@@ -38,7 +36,7 @@ class Plan:
     transit: str  # group parents by the place of their rows: auto (decided for each hop) | on | off
     kind: BatchKind  # how instances of a batch are drawn
     tree_edges: int  # to reserve for an instance, if a block of a GPU takes it through all depths; else 0
-    detect: str  # detector of repeated candidates: see methods.py
+    detect: str  # detector of repeated candidates: see choices.py
     batch: int  # instances in flight
     graph_bytes: int
     fixed_bytes: int
@@ -51,7 +49,7 @@ class Plan:
     batch_bytes: int
     budget_bytes: int
     output_bytes: int
-    # Estimates of transfers, bytes and seconds, for each way to bring a streamed graph: see strategies.py; empty if
+    # Estimates of transfers, bytes and seconds, for each way to bring a streamed graph: see streaming.py; empty if
     # nothing is streamed.
     strategies: dict[str, Record]
     expected: Record  # estimates of the run's seconds, and of what the quickest strategy moves: see costs.py

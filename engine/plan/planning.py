@@ -1,33 +1,34 @@
-"""Making the plan of a run: method, needs, memory, kind of batch and expected time, each decided once."""
+"""Making the plan of a run: method, needs, memory, kind of batch and expected time, each decided once; and whether
+parents of a hop are grouped by the place of their rows (``--transit-parallel``).
+"""
 
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from itertools import accumulate
 from math import ceil
+from operator import mul
 
 import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.termination import follows_edges
 from csaw.engine.plan.batch_kind import BatchKind, choose_kind, tree_edges
+from csaw.engine.plan.choices import Residency, choose_detector
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import expected, stored_bytes
 from csaw.engine.plan.gpu_memory import beside_host_parts, host_budget, on_devices
-from csaw.engine.plan.grouping import grouped
 from csaw.engine.plan.host_memory import on_host
 from csaw.engine.plan.instance_bytes import instance_bytes, least_bytes, refuse_sizes
-from csaw.engine.plan.limits import Gpu, Limits, MemoryPlan, Shape
-from csaw.engine.plan.methods import choose_detector
+from csaw.engine.plan.limits import Gpu, Limits, MemoryPlan, Request, Shape
 from csaw.engine.plan.needs import find_needs
 from csaw.engine.plan.options import RunOptions
-from csaw.engine.plan.pieces import LARGE_PIECE
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.rates import ASSUMED, Rates, available_bytes
-from csaw.engine.plan.request import Request
-from csaw.engine.plan.residency import Residency
 from csaw.engine.plan.selection import choose_select, drawn_by
+from csaw.engine.plan.streaming import LARGE_PIECE
 from csaw.engine.plan.target import base_vertices, target_row
-from csaw.engine.samples.layouts.drawn import drawn_layout
+from csaw.engine.samples.layouts import drawn_layout
 from csaw.engine.samples.layouts.hops import Hops
 from csaw.engine.sources.sources import Sources
 from csaw.partition.base.parallel import processors
@@ -284,3 +285,52 @@ def _rounded(memory: int) -> int:
     unit = next((unit for unit in UNITS if memory >= unit), 1)
     digit = unit / 10 if memory < 10 * unit else unit
     return ceil(ceil(memory / digit) * digit)
+
+
+PARENTS = 2**32  # grouped parents are numbered in 32 bits
+CACHED_EDGES = 1 << 24  # a GPU's cache holds this many, and random reads within it are cheap
+
+
+def grouped(plan: Plan, shape: Shape, frontier_size: int) -> Plan:
+    """The plan, without grouping of parents if this run cannot group them.
+
+    OptionError, with the reason, if the user asked for grouping.
+    """
+    reason = _why_not(plan, shape, frontier_size)
+    if reason and plan.transit == "on":
+        raise OptionError(f"--transit-parallel on: {reason}; use auto or off")
+    return replace(plan, transit="off") if reason else plan
+
+
+def worth_grouping(plan: Plan, edges: int, parents: int, size: int) -> bool:
+    """Whether to group the ``parents`` of a hop with ``size`` picks each: it pays if most memory lines of the graph are
+    read more than once.
+    """
+    if plan.transit != "auto":
+        return plan.transit == "on"
+    return edges > CACHED_EDGES and parents * size >= plan.graph_layout.grouping_pays * edges
+
+
+def _why_not(plan: Plan, shape: Shape, frontier_size: int) -> str | None:
+    """The reason why parents cannot be grouped by the place of their rows; None if they can."""
+    algorithm = shape.algorithm
+    if not shape.on_gpu:
+        return "only GPUs group parents, and this run is on the CPU"
+    if isinstance(algorithm, Traversal) and plan.residency is Residency.POOLED:
+        return "the graph is spread over several GPUs, and reading rows of other GPUs gains nothing by grouping"
+    if isinstance(algorithm, Traversal) and plan.residency is not Residency.RESIDENT:
+        return f"the graph is {plan.residency}, and its parents are already grouped by partition"
+    if plan.kind not in (BatchKind.HOP_TABLES, BatchKind.HOP_TABLES_IN_TIME):
+        return (
+            "only neighbor samples of a few picks with a uniform or fixed bias can be grouped; "
+            f"{algorithm.name()} with --select {plan.select} and these options cannot"
+        )
+    if (item := plan.needs.edge.id) > 4:
+        return f"grouping needs vertex ids of 32 bits, and those of this graph have {8 * item}"
+    widest = max(accumulate(plan.sizes[:-1], mul, initial=frontier_size))
+    if plan.batch * widest >= PARENTS:
+        return (
+            f"a hop of {plan.batch:,} instances has {plan.batch * widest:,} parents, and at most "
+            f"{PARENTS - 1:,} can be grouped; lower --in-flight to {(PARENTS - 1) // widest:,}"
+        )
+    return None

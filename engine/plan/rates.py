@@ -1,4 +1,4 @@
-"""Rates of a machine that plans count on: measured once on each machine (engine/devices/rates.py), and assumed where
+"""Rates of a machine that plans count on: measured once on each machine (engine/devices/choice.py), and assumed where
 they have not been.
 """
 

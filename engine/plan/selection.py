@@ -6,11 +6,11 @@ from typing import TypeGuard
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
-from csaw.engine.api.hook_errors import is_own
+from csaw.engine.api.hook_language import is_own
 from csaw.engine.api.rules import MiniBatch, SharedNumbers, SourceEdges, VertexLayer, WholeClusters
 from csaw.engine.draws import LEAST_BIAS
 from csaw.engine.plan.bias_bounds import LARGEST, TRIALS, derived_bounds
-from csaw.engine.plan.methods import Method
+from csaw.engine.plan.choices import Method
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BiasError, OptionError
 from csaw.partition.graph.store import GraphStore
@@ -100,7 +100,9 @@ def drawn_by(algorithm: Algorithm, weighted: bool, select: Method) -> str | None
     if select is Method.REJECTION:
         low, high, back = bounds(algorithm)
         times = " of the weight" if weighted and "weight" in bias.reads else ""
-        times = f" of {factor}" if (factor := getattr(algorithm, "static_factor", "")) else times  # see factors.py
+        times = (
+            f" of {factor}" if (factor := getattr(algorithm, "static_factor", "")) else times
+        )  # see runs/factored.py
         span = f"{low:g} to {high:g}" if low < high else f"{high:g}"
         way_back = f", {back:g} on the way back" if back != high else ""
         draws = "1 draw" if high == low else f"at most {high / low:.3g} draws" if low > 0 else ""

@@ -14,8 +14,8 @@ from csaw.engine.runs.job import DRAWS, prepare
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.samples import files
 from csaw.engine.samples.layouts import Arrays
+from csaw.engine.samples.opened import joined
 from csaw.engine.samples.samples import Samples
-from csaw.engine.samples.source import joined
 from csaw.engine.samples.stored import OnDemand
 from csaw.engine.sources.sources import SourcesDigest
 from csaw.partition import GraphStore

@@ -9,16 +9,15 @@ import numpy as np
 
 from csaw.engine.api.termination import may_end
 from csaw.engine.plan.rates import available_bytes
-from csaw.engine.runs.backends import backends_of
-from csaw.engine.runs.job import Job, manifest
+from csaw.engine.runs.job import Job, backends_of, manifest
 from csaw.engine.runs.summary import of_whole, rate
-from csaw.engine.samples.draft import store_attributes
 from csaw.engine.samples.files import plain
 from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.samples.layouts import Arrays, SampleLayout
 from csaw.engine.samples.layouts.layout import Table
+from csaw.engine.samples.opened import KeptSource
+from csaw.engine.samples.place import store_attributes
 from csaw.engine.samples.samples import Samples
-from csaw.engine.samples.source import KeptSource
 from csaw.engine.schedule.backend import ALL, Backend
 from csaw.engine.schedule.batch_loop import Drawn, FinishedBatch
 from csaw.engine.schedule.device_threads import DeviceThreads, failure

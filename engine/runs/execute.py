@@ -6,8 +6,7 @@ from pathlib import Path
 from csaw.engine.api.registry import Algo
 from csaw.engine.plan.options import described
 from csaw.engine.plan.options import options as run_options
-from csaw.engine.runs.backends import backends_of
-from csaw.engine.runs.job import Job, manifest, prepare, refuse_window, stored_as
+from csaw.engine.runs.job import Job, backends_of, manifest, prepare, refuse_window, stored_as
 from csaw.engine.runs.summary import Times, summed_up
 from csaw.engine.samples import Samples, open_stored
 from csaw.engine.samples.writer import SampleWriter

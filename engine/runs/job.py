@@ -1,10 +1,13 @@
-"""A request, checked and planned: what a run needs to begin."""
+"""A request, checked and planned: what a run needs to begin; and the backends that draw it, one for each of its
+devices.
+"""
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +18,7 @@ from csaw.engine.api.rules import SelectionRule
 from csaw.engine.api.written_classes import CLASS, recorded_name
 from csaw.engine.devices.choice import choose
 from csaw.engine.devices.devices import Devices
+from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.metapath import along, require_first
 from csaw.engine.plan.options import Policy, RunOptions, described
 from csaw.engine.plan.options import options as run_options
@@ -25,6 +29,7 @@ from csaw.engine.plan.target import parameters_for, refuse_unfit, vertices_wante
 from csaw.engine.runs.factored import factored
 from csaw.engine.samples.check import graph_facts
 from csaw.engine.samples.identifiers import Identifiers
+from csaw.engine.schedule.backend import Backend
 from csaw.engine.sources.given_columns import read_columns
 from csaw.engine.sources.sources import Sources
 from csaw.partition import open_graph
@@ -34,9 +39,14 @@ from csaw.partition.base.plain_data import OptionValue, Record
 from csaw.partition.base.python_names import reading
 from csaw.partition.base.quoting import quoted
 from csaw.partition.base.version import VERSION
-from csaw.partition.errors import BudgetError, OptionError
+from csaw.partition.errors import BudgetError, DeviceError, OptionError
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.views import Coalesced, Split, Windowed
+
+if TYPE_CHECKING:
+    from csaw.engine.cuda.device import Device
+    from csaw.engine.cuda.graphs.node import Node
+
 
 DRAWS = 2
 """Version of the draws: higher with every change by which a request gives another sample.
@@ -230,3 +240,46 @@ def manifest(job: Job) -> Record:
 
 
 prepare.__doc__ = f"{prepare.__doc__}\n    Options of any run:\n\n{described(run_options())}\n"
+
+
+@contextmanager
+def backends_of(job: Job, units: int) -> Iterator[tuple[list[Callable[[], Backend]], tuple[type[Exception], ...]]]:
+    """Yield a function that opens the backend of each device that gets any of the ``units``.
+
+    Yields also the types of errors that one device may have alone.
+    """
+    if not job.devices:
+        yield [partial(open_backend, job)], ()
+        return
+    from csaw.engine.cuda.backend import CudaBackend
+    from csaw.engine.cuda.graphs.node import Node
+
+    devices = job.devices if job.plan.residency is Residency.POOLED else job.devices[: max(1, units)]
+    node = Node(len(devices))
+    try:
+        yield (
+            [partial(open_backend, job, device, node) for device in devices],
+            (DeviceError, MemoryError, *CudaBackend.failures),
+        )
+    finally:
+        node.close()
+
+
+def open_backend(job: Job, device: "Device | None" = None, node: "Node | None" = None) -> Backend:
+    """Open the backend of one of the plan's devices and load the graph as far as the plan says.
+
+    ``device`` None: the first GPU, or the CPU. ``node`` holds what the backends of several devices share.
+    """
+    if not job.devices:
+        from csaw.engine.cpu.backend import CpuBackend
+
+        return CpuBackend(job.plan, job.store, job.algorithm)
+    from csaw.engine.cuda.backend import CudaBackend
+    from csaw.engine.cuda.graphs.node import Node
+
+    node = node or Node(1)
+    try:
+        return CudaBackend(job.plan, job.store, job.algorithm, device or job.devices[0], node, job.devices)
+    except BaseException:
+        node.abort()
+        raise

@@ -19,12 +19,11 @@ from numpy.typing import ArrayLike
 
 from csaw.engine.api.registry import Algo
 from csaw.engine.plan.contracts import Array
-from csaw.engine.runs.backends import backends_of
 from csaw.engine.runs.draw import JOB, AsStored, check_range
-from csaw.engine.runs.job import Job, prepare
+from csaw.engine.runs.job import Job, backends_of, prepare
 from csaw.engine.runs.one_way import AGAIN, of_batch, warn
+from csaw.engine.samples.array import all_ones
 from csaw.engine.samples.identifiers import NOTHING, Identifiers, names_of
-from csaw.engine.samples.ids import all_ones
 from csaw.engine.samples.layouts import VERTEX, SampleLayout, kind_of
 from csaw.engine.schedule.backend import ALL, Backend
 from csaw.engine.schedule.batch_loop import Batches, FinishedBatch, kept
@@ -32,9 +31,9 @@ from csaw.engine.schedule.device_threads import DeviceThreads, aside, failure
 from csaw.partition import GraphStore
 from csaw.partition.arrays.words import Words
 from csaw.partition.base import arguments
-from csaw.partition.base.notebook import html_facts, line
 from csaw.partition.base.plain_data import OptionValue
 from csaw.partition.base.python_names import reading
+from csaw.partition.base.quoting import html_facts, line
 from csaw.partition.errors import ClosedError, OptionError
 
 if TYPE_CHECKING:

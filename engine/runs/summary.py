@@ -8,9 +8,9 @@ from csaw.engine.api.termination import cut_by, may_end
 from csaw.engine.plan.target import fruitless
 from csaw.engine.runs.job import Job
 from csaw.engine.runs.one_way import one_way
-from csaw.engine.samples.draft import Draft
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.samples.layouts.layout import LEAST_VERTICES, Sizes
+from csaw.engine.samples.place import Draft
 from csaw.engine.samples.seal import draft_sizes
 from csaw.engine.schedule.backend import TALLY
 from csaw.engine.schedule.workers import Totals

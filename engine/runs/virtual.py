@@ -15,26 +15,24 @@ from csaw.engine.api.recorded import Request as Recorded
 from csaw.engine.api.recorded import built, named, parameters
 from csaw.engine.api.registry import Algo
 from csaw.engine.api.starts import SourceKind
-from csaw.engine.plan.request import Request
+from csaw.engine.plan.limits import Request
 from csaw.engine.runs.job import DRAWS, Job, manifest, prepare, refuse_window
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.samples import check, files
 from csaw.engine.samples.check import VIRTUAL, chunk_name
-from csaw.engine.samples.draft import store_attributes
 from csaw.engine.samples.layouts import Arrays
 from csaw.engine.samples.layouts.layout import SEED_TIME
-from csaw.engine.samples.place import check_place, partial_of
+from csaw.engine.samples.opened import Source, joined
+from csaw.engine.samples.place import check_place, partial_of, store_attributes
 from csaw.engine.samples.results import write_results
 from csaw.engine.samples.samples import Samples
-from csaw.engine.samples.source import Source, joined
 from csaw.engine.samples.stored import OnDemand, Rows
 from csaw.engine.sources.given_columns import IDS
 from csaw.engine.sources.given_sources import LABELS, TIMES, InStore
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.arrays import replace
-from csaw.partition.arrays.files import SAMPLES, bytes_of
+from csaw.partition.arrays.files import SAMPLES, bytes_of, opened_again
 from csaw.partition.arrays.nodes import About, group_node, write_array
-from csaw.partition.arrays.opened_again import opened_again
 from csaw.partition.base import arguments
 from csaw.partition.base.plain_data import OptionValue, Record, Values
 from csaw.partition.base.python_names import kept, reading

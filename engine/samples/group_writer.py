@@ -7,30 +7,40 @@ OUT.partial/walks/c.3.0          chunk of group 3: temporary name, fsync, rename
 OUT.partial/parts/000003/src     the same for subgraphs and ragged walks, whose place in the whole array is not known
                                  yet
 OUT.partial/groups/000003.json   done-marker with the checksums, renamed into place after all of the group's data
-OUT.partial/checkpoints/000003/  instances of a group that takes long, until it is committed: see checkpoints.py
+OUT.partial/checkpoints/000003/  instances of a group that takes long, until it is committed
 OUT                              OUT.partial renamed, once everything is there and synced
 
 A group has the same bytes whoever writes it, and each process writes under temporary names of its own. So nothing is
 lost where two write the same one.
+
+Checkpoints of a group that takes long are some of its instances, kept as they were drawn until all of it is written:
+
+OUT.partial/checkpoints/000003/4096-8192/walks    an array of the instances 4096 .. 8191 of the sample, with dense ids
+OUT.partial/checkpoints/000003/4096-8192.json     done-marker with counts, types and checksums, written last
+
+An instance has the same bytes whoever draws it and however many are drawn together, so a run goes on from whatever
+checkpoints it finds. Groups alone are part of the sample: the checkpoints of one are removed once it is committed.
 """
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import chain
+from math import prod
 from pathlib import Path
 from typing import Self
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from csaw.engine.samples import checkpoints, files, place
+from csaw.engine.samples import files, place
+from csaw.engine.samples.array import all_ones
 from csaw.engine.samples.check import KIND, chunk_name
-from csaw.engine.samples.draft import Draft, is_sealed, marker_path, part_path, store_attributes
 from csaw.engine.samples.identifiers import Identifiers
-from csaw.engine.samples.ids import all_ones
 from csaw.engine.samples.layouts import LAYOUTS, Arrays, Ragged
+from csaw.engine.samples.place import Draft, is_sealed, marker_path, part_path, store_attributes
 from csaw.engine.samples.results import SIZES, write_results
 from csaw.engine.samples.seal import draft_sizes, seal
 from csaw.partition.arrays import replace
@@ -39,6 +49,71 @@ from csaw.partition.arrays.locks import Lock
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError, StoreError
+
+FOLDER = "checkpoints"  # in OUT.partial
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The instances of a checkpoint, of which number ``first`` is the first one, and what was counted of them."""
+
+    first: int
+    instances: int
+    edges: int
+    dead_ends: int
+
+
+def write_checkpoint(partial: Path, group: int, counts: Counts, arrays: Arrays) -> None:
+    """Keep some instances of a group that is being drawn, whose ``arrays`` have dense ids."""
+    name = f"{counts.first}-{counts.first + counts.instances}"
+    group_folder = _folder(partial, group)
+    folder = group_folder / name
+    for each in (group_folder.parent, group_folder, folder):  # never OUT.partial, which may have got its name
+        each.mkdir(exist_ok=True)
+    held = {
+        array: {
+            "sha256": files.write_file(folder / array, np.ascontiguousarray(values)),
+            "type": values.dtype.str,
+            "shape": list(values.shape),
+        }
+        for array, values in arrays.items()
+    }
+    sync_folder(folder)
+    files.write_marker(group_folder / f"{name}.json", {"counts": asdict(counts), "arrays": held})
+
+
+def read_checkpoints(partial: Path, group: int, first: int) -> Iterator[tuple[Counts, Arrays]]:
+    """Yield the checkpoints of a group one after the other, from its ``first`` instance on as far as they reach.
+
+    A checkpoint that is damaged counts as missing.
+    """
+    held = {}
+    for marker in _folder(partial, group).glob("*.json"):
+        if (said := files.read_marker(marker)) is not None:
+            counts = Counts(**said["counts"])
+            held[counts.first, counts.instances] = marker, counts, said["arrays"]
+    while begun := [size for at, size in held if at == first]:
+        marker, counts, arrays = held.pop((first, max(begun)))
+        if (found := _read(marker.with_suffix(""), arrays)) is not None:
+            yield counts, found
+            first += counts.instances
+
+
+def remove_checkpoints(partial: Path, group: int) -> None:
+    """Remove the checkpoints of a group that is committed."""
+    remove_own(partial, f"{FOLDER}/{group:06d}", KIND)
+
+
+def _folder(partial: Path, group: int) -> Path:
+    return partial / FOLDER / f"{group:06d}"
+
+
+def _read(folder: Path, said: dict[str, Record]) -> Arrays | None:
+    """The arrays of a checkpoint; None where a file is not what was written."""
+    most = {name: prod(one["shape"]) * np.dtype(one["type"]).itemsize for name, one in said.items()}
+    if files.differing(folder, {name: one["sha256"] for name, one in said.items()}, most):
+        return None
+    return {name: np.fromfile(folder / name, one["type"]).reshape(one["shape"]) for name, one in said.items()}
 
 
 class GroupWriter(Draft):
@@ -132,17 +207,17 @@ class GroupWriter(Draft):
             marker["edges"] = self.layout.sizes(dict(arrays), all_ones(self.dense_dtype))
             files.write_marker(marker_path(self.partial, group), marker)
         self.note([group])
-        checkpoints.remove(self.partial, group)
+        remove_checkpoints(self.partial, group)
 
-    def keep(self, group: int, counts: checkpoints.Counts, arrays: Arrays) -> None:
+    def keep(self, group: int, counts: Counts, arrays: Arrays) -> None:
         """Keep some instances of a group that takes long, until it is written. Vertices are dense ids, as in write."""
         with files.writing(self.partial, self._way_out):
             self._require_unchanged()
-            checkpoints.write(self.partial, group, counts, arrays)
+            write_checkpoint(self.partial, group, counts, arrays)
 
-    def kept(self, group: int) -> Iterator[tuple[checkpoints.Counts, Arrays]]:
+    def kept(self, group: int) -> Iterator[tuple[Counts, Arrays]]:
         """Yield the instances of a group that are kept, from its first one on as far as they reach."""
-        return checkpoints.read(self.partial, group, group * self.group_size)
+        return read_checkpoints(self.partial, group, group * self.group_size)
 
     def _require_unchanged(self) -> None:
         """StoreError where another run has begun here meanwhile, as one with --overwrite does: its groups have other
@@ -264,6 +339,6 @@ def _tidy(folder: Path) -> None:
     """Remove what is not the finished store's: markers, parts and checkpoints of groups, and temporary files of killed
     processes.
     """
-    for name in ("groups", "parts", checkpoints.FOLDER):
+    for name in ("groups", "parts", FOLDER):
         remove_own(folder, name, KIND)
     files.sweep(folder)

@@ -13,10 +13,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from csaw.engine.samples.array import all_ones, check_names
 from csaw.engine.samples.check import FORMAT_VERSION
-from csaw.engine.samples.check_numbers import check_names
 from csaw.engine.samples.files import PIECE, in_pieces
-from csaw.engine.samples.ids import all_ones
 from csaw.engine.samples.layouts import VERTEX, kind_of
 from csaw.partition.arrays.loader import Mapped
 from csaw.partition.arrays.words import Words

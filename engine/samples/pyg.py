@@ -54,7 +54,7 @@ vertices to which its edges point.
 import numpy as np
 
 from csaw.engine.samples.ahead import in_order, pieces
-from csaw.engine.samples.check_numbers import check_names
+from csaw.engine.samples.array import check_names
 from csaw.engine.samples.edges import edge_arrays, edge_numbers
 from csaw.engine.samples.opened import OpenedSamples, require_instances
 from csaw.engine.samples.pyg_batches import CLASSES, Batch, in_order_of_names, joined

@@ -38,8 +38,7 @@ from contextlib import suppress
 
 from csaw.engine.samples.layouts.hops import Hops, hop_names
 from csaw.engine.samples.opened import OpenedSamples
-from csaw.partition.base.notebook import counted, html_facts, line
-from csaw.partition.base.quoting import near
+from csaw.partition.base.quoting import counted, html_facts, line, near
 from csaw.partition.errors import CsawError
 
 # Readers of the arguments of functions that open samples, and read a part of them.

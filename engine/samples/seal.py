@@ -10,9 +10,9 @@ import numpy as np
 
 from csaw.engine.samples import files
 from csaw.engine.samples.check import EDGES_A_CHUNK, NAMES, chunk_name, most_bytes, write_checksums
-from csaw.engine.samples.draft import Draft, marker_path, part_path
 from csaw.engine.samples.files import plain
 from csaw.engine.samples.layouts import VERTEX, Ragged, SampleLayout, Sizes, kind_of
+from csaw.engine.samples.place import Draft, marker_path, part_path
 from csaw.engine.samples.results import SIZES, results_of, total
 from csaw.partition.arrays.files import open_regular, sync_folder
 from csaw.partition.arrays.nodes import About, write_array

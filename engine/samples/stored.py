@@ -18,11 +18,9 @@ from csaw.engine.samples.array import Array
 from csaw.engine.samples.check import array_of, check_file, chunk_name, not_as_written
 from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.layouts import Arrays, Ragged, Sizes
-from csaw.engine.samples.opened import OpenedSamples
+from csaw.engine.samples.opened import Held, OpenedSamples, Source
 from csaw.engine.samples.results import REPLACES, RESULTS, SIZES, results_of
-from csaw.engine.samples.source import Held, Source
-from csaw.partition.arrays.files import Identity, identity_of, open_regular, way_out
-from csaw.partition.arrays.opened_again import opened_again
+from csaw.partition.arrays.files import Identity, identity_of, open_regular, opened_again, way_out
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.read_only import frozen

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from csaw.engine.samples import files, place
 from csaw.engine.samples.check import KIND, require_intact
-from csaw.engine.samples.draft import is_sealed, marker_path
 from csaw.engine.samples.group_writer import GroupWriter
+from csaw.engine.samples.place import is_sealed, marker_path
 from csaw.engine.samples.seal import intact_groups
 from csaw.partition.arrays import replace
 from csaw.partition.arrays.files import sync_folder

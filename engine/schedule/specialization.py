@@ -9,13 +9,13 @@ import numpy as np
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, MiniBatches, Traversal, Walk
 from csaw.engine.api.bases import InTime, TemporalWalk
-from csaw.engine.api.hook_errors import is_own
+from csaw.engine.api.hook_language import is_own
 from csaw.engine.api.hook_scope import INLINED
 from csaw.engine.api.rules import MiniBatch, SourceEdges
 from csaw.engine.api.starts import BIASES
 from csaw.engine.api.termination import is_unlimited
+from csaw.engine.plan.choices import Method
 from csaw.engine.plan.contracts import Array, Store
-from csaw.engine.plan.methods import Method
 from csaw.engine.plan.plan import Plan
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
 

@@ -14,7 +14,7 @@ import numpy as np
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.target import ROUNDS, fruitless, number_of
-from csaw.engine.samples.ids import all_ones
+from csaw.engine.samples.array import all_ones
 from csaw.engine.samples.layouts import SUBGRAPHS, Arrays
 from csaw.engine.schedule.backend import ALL, Backend
 from csaw.engine.schedule.batch_loop import Batches, FinishedBatch, InHostMemory

@@ -18,10 +18,9 @@ from dataclasses import dataclass, fields
 from itertools import pairwise
 
 from csaw.engine.plan.contracts import Partitions
-from csaw.engine.samples.checkpoints import Counts
-from csaw.engine.samples.group_writer import GroupWriter
+from csaw.engine.samples.group_writer import Counts, GroupWriter
 from csaw.engine.samples.layouts import Arrays
-from csaw.engine.samples.source import joined
+from csaw.engine.samples.opened import joined
 from csaw.engine.schedule import batch_loop
 from csaw.engine.schedule.backend import ALL, TALLY, Backend
 from csaw.engine.schedule.batch_loop import Batches, FinishedBatch, InHostMemory, TooManyTogetherError
@@ -198,7 +197,7 @@ class Totals:
     """
 
     edges: int = 0
-    kept_edges: int = 0  # of these, drawn before: see engine/samples/checkpoints.py
+    kept_edges: int = 0  # of these, drawn before: see engine/samples/group_writer.py
     dead_ends: int = 0
     draws: int = 0
     collisions: int = 0

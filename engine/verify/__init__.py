@@ -21,9 +21,9 @@ from csaw.engine.verify.course import FILES, FINGERPRINT, GRAPH, POWER, checks_o
 from csaw.engine.verify.instance_chances import Repeats, chance_of
 from csaw.engine.verify.targets import Redrawing
 from csaw.partition import Graph, open_graph
-from csaw.partition.base.notebook import html_rows, text_rows
 from csaw.partition.base.parallel import heeding, interruptible, processors
 from csaw.partition.base.plain_data import Record
+from csaw.partition.base.quoting import html_rows, text_rows
 from csaw.partition.base.stages import course, stage, unseen
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.check import fingerprint_of

@@ -31,8 +31,7 @@ from csaw.engine.api.algorithm import Algorithm, MiniBatches, Traversal, Walk
 from csaw.engine.api.rules import ENDS, SOURCES, SOURCES_AND_TARGETS, STEPS
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.samples import Samples
-from csaw.engine.samples.layouts import SUBGRAPHS, Arrays
-from csaw.engine.samples.layouts.drawn import drawn_layout
+from csaw.engine.samples.layouts import SUBGRAPHS, Arrays, drawn_layout
 from csaw.engine.samples.layouts.layout import EDGE_WEIGHT, SEED_TIME
 from csaw.engine.samples.stored import PartOf
 from csaw.engine.sources.seeds import order_of

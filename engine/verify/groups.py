@@ -6,8 +6,7 @@ import numpy as np
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import MiniBatches
-from csaw.engine.api.hook_errors import users_code
-from csaw.engine.api.hook_language import Scope, function_in
+from csaw.engine.api.hook_language import Scope, function_in, users_code
 from csaw.engine.api.law import ENGINE, plain_text
 from csaw.engine.draws.addresses import UPDATE_DRAWS
 from csaw.engine.draws.random import below_wide, draw64, fraction, hook_word

@@ -1,13 +1,16 @@
-"""Files of a store: opened only if they are regular files, told apart from users' files, and synced to disk."""
+"""Files of a store: opened only if they are regular files, told apart from users' files, synced to disk, and opened
+again by another process, which sees whether a pickled store is the same.
+"""
 
 import errno
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 from csaw.partition.errors import StoreError
 
@@ -189,3 +192,20 @@ def _others(store: Path, below: str, kind: str) -> Iterator[str]:
             yield name
         elif folder:
             yield from _others(store, name, kind)
+
+
+Opened = TypeVar("Opened")
+PLACE = "a pickled store is only its path, which must exist where it is unpickled"
+
+
+def opened_again(path: str, wanted: str, opens: Callable[[Path], Opened], identity: Callable[[Opened], str]) -> Opened:
+    """Open the store at ``path``; StoreError where it is gone, or has another ``identity`` than the one that was
+    pickled.
+    """
+    try:
+        found = opens(Path(path))
+    except StoreError as error:
+        raise StoreError(f"{error}; {PLACE}") from error
+    if identity(found) != wanted:
+        raise StoreError(f"{path} has been replaced since it was pickled; open it again in the process that pickles it")
+    return found

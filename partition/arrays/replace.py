@@ -7,6 +7,8 @@ NAME                   the old store or file stays until the new one is complete
                        its name back
 .NAME.csaw-replaced    an old store or file that is being removed; it never comes back, and the next writer removes the
                        rest
+
+Files of results, such as plots, take the place of those that csaw has written and of no others.
 """
 
 import ctypes
@@ -16,7 +18,7 @@ import logging
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Self
@@ -316,3 +318,38 @@ def _exchange(one: Path, other: Path) -> bool:
     if (number := ctypes.get_errno()) not in CANNOT_EXCHANGE:
         raise OSError(number, os.strerror(number), str(other))
     return False
+
+
+ENDS = 4096  # bytes at the start and the end of a file, one of which name its author
+
+
+def check_result(path: Path, ours: Callable[[Path], bool], expected: str, remedy: str = "choose another name") -> None:
+    """Raise StoreError unless ``path`` is free, an empty file, or a file that is ``ours``, ``expected`` in words."""
+    check(path, FILE, overwrite=True)
+    try:
+        known = not path.exists() or path.stat().st_size == 0 or ours(path)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}; choose another name") from error
+    if not known:
+        raise StoreError(f"{path} exists already and is not {expected}, so csaw does not replace it; {remedy}")
+
+
+def names_author(path: Path, author: str) -> bool:
+    """Whether the start or the end of a file, where its metadata are, names ``author``."""
+    with path.open("rb") as file:
+        start = file.read(ENDS)
+        file.seek(max(0, path.stat().st_size - ENDS))
+        return author.encode() in start + b"\n" + file.read()
+
+
+@contextmanager
+def new_result(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing that replaces a regular file at ``path`` at the end; an error changes nothing.
+
+    Raises StoreError.
+    """
+    try:
+        with new_file(path, overwrite=True) as file:
+            yield file
+    except OSError as error:
+        raise error if isinstance(error, StoreError) else cannot_be_written(path, error) from error

@@ -15,7 +15,7 @@ from typing import IO, TypeVar, overload
 
 import numpy as np
 
-from csaw.partition.base.numba_settings import refuse_settings
+from csaw.partition.base.kernel_time import refuse_settings
 
 # What a kernel's machine code depends on: its own code and that of every function it calls, however deep.
 #

@@ -1,11 +1,13 @@
-"""Time in which a run finds or compiles kernels, wherever that happens, so that the times of other work leave it out.
+"""The settings of Numba without which kernels cannot be compiled, and the time in which a run finds or compiles them.
 
-Numba compiles a function when it is first called, or loads the machine code that it has kept, and tells listeners of
-it, which compile.py has; CUDA code says so itself by ``compiles``. Threads overlap, so what counts is the time in which
-at least one of them is busy with kernels. Threads that write samples while others draw are told apart, by
-``stand_aside``: drawing does not wait for them.
+That time is counted wherever it passes, so that the times of other work leave it out. Numba compiles a function when it
+is first called, or loads the machine code that it has kept, and tells listeners of it, which compile.py has; CUDA code
+says so itself by ``compiles``. Threads overlap, so what counts is the time in which at least one of them is busy with
+kernels. Threads that write samples while others draw are told apart, by ``stand_aside``: drawing does not wait for
+them.
 """
 
+import os
 import threading
 import time
 from collections import Counter
@@ -14,6 +16,8 @@ from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from operator import add, sub
 from typing import Self
+
+from csaw.partition.errors import OptionError
 
 
 @dataclass(frozen=True)
@@ -129,3 +133,15 @@ def compiles(name: str) -> Iterator[None]:
             _compiling.leave()
             if not depth:
                 _names[name] += 1
+
+
+DISABLED, THREADS = "NUMBA_DISABLE_JIT", "NUMBA_NUM_THREADS"
+
+
+def refuse_settings() -> None:
+    """OptionError for a variable of the environment with which Numba compiles nothing, or fails when it is imported."""
+    if os.environ.get(DISABLED, "0") not in ("", "0"):
+        raise OptionError(f"{DISABLED}: expected 0, because csaw compiles its kernels; unset it")
+    threads = os.environ.get(THREADS)
+    if threads is not None and not (threads.isdecimal() and int(threads) > 0):
+        raise OptionError(f"{THREADS}: expected a number of threads of at least 1, found {threads[:40]!r}; unset it")

@@ -112,7 +112,7 @@ def checked_rows(
 
 def require_both(rows: GivenRows) -> None:
     """Raise StoreError unless each edge is in the rows of both of its ends, with the same numbers."""
-    from csaw.partition.graph.symmetry import numbers_of, one_sided  # brings Numba
+    from csaw.partition.graph.check import numbers_of, one_sided  # brings Numba
 
     if (found := one_sided(rows.indptr, rows.indices)) is not None:
         u, v = found

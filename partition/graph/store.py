@@ -21,15 +21,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from csaw.partition.arrays.files import opened_again
 from csaw.partition.arrays.loader import AGAIN, UNPACKERS, StoredArray, open_array, read_ahead, read_array, rise
 from csaw.partition.arrays.nodes import open_group, read_group
-from csaw.partition.arrays.opened_again import opened_again
 from csaw.partition.arrays.replace import require_not_aside
 from csaw.partition.base import arguments
-from csaw.partition.base.notebook import counted, html_facts, line
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.python_names import kept, reading
-from csaw.partition.base.quoting import near
+from csaw.partition.base.quoting import counted, html_facts, line, near
 from csaw.partition.base.stages import EDGES, LOADING, stage
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph import given_room

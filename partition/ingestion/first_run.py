@@ -21,7 +21,7 @@ from csaw.partition.arrays import checksum_kernels, checksums, spool
 from csaw.partition.base.compile import awaited, is_cached
 from csaw.partition.base.parallel import Crew, processors
 from csaw.partition.graph import csr, reciprocity, write
-from csaw.partition.ingestion import buckets, id_kernels
+from csaw.partition.ingestion import buckets, ids
 from csaw.partition.ingestion.ids import number
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.job import BucketPlan, IngestJob
@@ -72,9 +72,9 @@ SHARES = {  # those that a run needs last first
     "deal": Share(
         deal_edges,
         (
-            id_kernels.mark,
-            id_kernels.rank_seen,
-            id_kernels.rank_by_table,
+            ids.mark,
+            ids.rank_seen,
+            ids.rank_by_table,
             csr.count_buckets,
             csr.deal,
             csr.count_degrees,

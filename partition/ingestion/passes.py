@@ -28,8 +28,7 @@ from csaw.partition.graph.csr import count_degrees as count
 from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.graph.partition_writer import NO_ROWS, Facts, PartitionWriter, full_disk_named
 from csaw.partition.ingestion.buckets import Buckets
-from csaw.partition.ingestion.id_kernels import rank_by_table
-from csaw.partition.ingestion.ids import Numbering, number
+from csaw.partition.ingestion.ids import Numbering, number, rank_by_table
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.job import AnyNumbering, BucketPlan, IngestJob, budget_of, crew_of
 from csaw.partition.ingestion.run_files import RunReader, RunWriter, read_column, run_folder, whole_folder

@@ -12,7 +12,7 @@ import numpy as np
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.compile import njit
 from csaw.partition.base.kernel_tools import copied, copy, eight_bytes, empty, zeros
-from csaw.partition.ingestion.id_kernels import MIX, rank_by_table
+from csaw.partition.ingestion.ids import MIX, rank_by_table
 from csaw.partition.ingestion.text.pieces import Ends, Piece
 from csaw.partition.ingestion.text.word_cells import Cells
 

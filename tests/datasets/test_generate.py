@@ -16,8 +16,16 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from csaw.datasets import generate as maker
-from csaw.datasets.generate import RmatRows, generate, rows_as_text, write_text
-from csaw.datasets.rmat import edge_times, edges, scrambled, symmetric_weights
+from csaw.datasets.generate import (
+    RmatRows,
+    edge_times,
+    edges,
+    generate,
+    rows_as_text,
+    scrambled,
+    symmetric_weights,
+    write_text,
+)
 from csaw.datasets.spec import Integers, Rmat, parse_spec, with_options
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError, StoreError

@@ -5,9 +5,8 @@ import os
 import subprocess
 import sys
 
-from csaw.datasets.cached import unpack
 from csaw.datasets.generate import generate
-from csaw.datasets.resolve import resolve
+from csaw.datasets.resolve import resolve, unpack
 from csaw.partition import open_graph
 
 

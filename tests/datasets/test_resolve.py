@@ -14,10 +14,9 @@ from csaw.cli.commands.sample import sample as sample_command
 from csaw.cli.main import cli, main
 from csaw.datasets import catalog, download
 from csaw.datasets import resolve as module
-from csaw.datasets.cached import place_of
 from csaw.datasets.catalog import Entry
 from csaw.datasets.generate import generate
-from csaw.datasets.resolve import resolve
+from csaw.datasets.resolve import place_of, resolve
 from csaw.partition import open_graph
 from csaw.partition.arrays.loader import AGAIN
 from csaw.partition.errors import CsawError, OptionError

@@ -16,7 +16,7 @@ from csaw.partition.errors import BiasError
 
 device_or_skip()
 
-from csaw.engine.cuda.graphs import single_rows as cuda_rows
+from csaw.engine.cuda.graphs import pieces as cuda_rows
 
 CASES = [*READERS, ("{own}:Later", {"walk_length": 9})]
 every_reader = pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])

@@ -18,13 +18,7 @@ from helpers.temporal import events_store, random_events
 from helpers.triangles import FEW_RANKED, KINDS_OF_VERTICES, limit_kinds
 
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.cuda import (
-    bfs,
-    pooled_network,
-    sums,
-    triangles_spread,
-    triangles_streamed,
-)
+from csaw.engine.analytics.cuda import bfs, pooled_network, sums, triangles, triangles_spread
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.several_gpus import Counters
@@ -35,7 +29,7 @@ from csaw.engine.analytics.network import on_host
 from csaw.engine.analytics.spread import STATE_BYTES, Spread, edge_bytes
 from csaw.engine.bench.graphs import by_partitioner, copied
 from csaw.engine.cuda.device import open_device
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.partition.errors import BudgetError, OptionError
 
 COUNT = need_gpus(1)
@@ -192,7 +186,7 @@ def test_triangles_stay_on_the_gpus(hubs, many, long, dense, gpus, tmp_path, mon
     limit_kinds(monkeypatch, hubs, many, long, dense)
     for name, value in (("LEAST_ROOM", 1 << 14), ("MOST_WORKS", 4), ("FINE", 12)):
         monkeypatch.setattr(triangles_spread, name, value)
-    without(monkeypatch, triangles_streamed)
+    without(monkeypatch, triangles)
     for vertices, edges in ((10_000, 100_000), (1500, 300_000)):
         store = random_store(tmp_path / f"{edges}.zarr", vertices=vertices, edges=edges, weighted=False, partitions=4)
         wanted, others = HostNetwork(store).compute("triangles"), (gpus - 1) * OTHERS[:1]
@@ -224,7 +218,7 @@ def test_triangles_take_no_more_memory_than_they_may(tmp_path, monkeypatch):
     wanted, pool = HostNetwork(store).compute("triangles", each=False), cupy.cuda.MemoryPool()
     gpu_memory = triangles_spread.least_memory(pooled(store, tmp_path, others=OTHERS[:1]))
     assert gpu_memory < STATE_BYTES * store.vertices + 10 * store.edges  # of one GPU that has all rows
-    without(monkeypatch, triangles_streamed)
+    without(monkeypatch, triangles)
     for number in (0, 1):
         with cupy.cuda.Device(number):
             pool.set_limit(size=int(1.2 * gpu_memory))  # CuPy rounds sizes up

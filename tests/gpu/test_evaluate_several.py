@@ -26,7 +26,7 @@ from csaw.engine.analytics.measures.triangles import Triangles
 from csaw.engine.analytics.network import on_host
 from csaw.engine.analytics.passes import CHUNK
 from csaw.engine.cuda.device import open_device
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.partition.errors import BudgetError
 
 COUNT = need_gpus(1)

@@ -24,7 +24,7 @@ from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.cuda.device import open_device
 from csaw.engine.measure import Measure
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.partition.errors import BudgetError, OptionError
 
 COUNT = need_gpus(1)

@@ -11,9 +11,9 @@ from helpers.graphs import SQUARE, arrays_of, random_store, store_of
 from helpers.invariance import assert_same
 
 from csaw.engine import execute, prepare
-from csaw.engine.plan.methods import DETECTORS
+from csaw.engine.plan.choices import DETECTORS
 from csaw.engine.plan.options import Policy
-from csaw.engine.runs.backends import open_backend
+from csaw.engine.runs.job import open_backend
 from csaw.engine.schedule.backend import TALLY
 from csaw.engine.sources import sources
 from csaw.partition.errors import BiasError, BudgetError, OptionError
@@ -21,9 +21,9 @@ from csaw.partition.errors import BiasError, BudgetError, OptionError
 device_or_skip()
 
 from csaw.engine.cuda.backend import CudaBackend  # these import CuPy
-from csaw.engine.cuda.batches import layers, minibatches, trees
+from csaw.engine.cuda.batches import hops, layers, trees
 from csaw.engine.cuda.runner import Transits
-from csaw.engine.plan import grouping, planning
+from csaw.engine.plan import planning
 from csaw.engine.plan.batch_kind import BatchKind, tree_edges
 
 
@@ -199,7 +199,7 @@ def test_parts_of_mini_batches_with_too_many_keys_take_rounds(tmp_path, monkeypa
     store = random_store(tmp_path / "g.zarr", vertices=30_000, edges=300_000, weighted=False)
     options = {"fanout": (10, 10), "seeds_per_batch": 300, "sources": "random:1000"} | options
     expected = arrays_of(store, tmp_path / "s.zarr", "minibatch", seed=5, **options)
-    monkeypatch.setattr(minibatches, "MOST_PARTS", most_parts)
+    monkeypatch.setattr(hops, "MOST_PARTS", most_parts)
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "minibatch", seed=5, device="cuda", **options))
 
 
@@ -312,7 +312,7 @@ def test_parents_of_many_tiles_are_grouped(tmp_path, options):
 def test_hops_that_gain_by_it_are_grouped(tmp_path, monkeypatch):
     store = random_store(tmp_path / "g.zarr")
     sizes, group = [], Transits.group
-    monkeypatch.setattr(grouping, "CACHED_EDGES", 0)
+    monkeypatch.setattr(planning, "CACHED_EDGES", 0)
     monkeypatch.setattr(Transits, "group", lambda self, parents: (sizes.append(parents.size), group(self, parents))[1])
     given = {"fanout": (2, 50), "replace": True, "bias": "none", "instances": 20, "seed": 5}
     expected = arrays_of(store, tmp_path / "s.zarr", "neighbor", **given)

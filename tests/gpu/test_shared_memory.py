@@ -22,8 +22,8 @@ from csaw.engine.analytics.measure import find
 from csaw.engine.analytics.network import on_host
 from csaw.engine.analytics.spread import Spread
 from csaw.engine.cuda.device import open_device
+from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.footprint import NOTHING
-from csaw.engine.plan.residency import Residency
 
 OTHERS = tuple(open_device(number) for number in range(1, cupy.cuda.runtime.getDeviceCount())) or (DEVICE,)
 ON_GPU = [(name, way) for name, way in CASES if not DeviceNetwork.lacks(find(name)(**way).computes(True))]

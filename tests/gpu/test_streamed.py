@@ -19,7 +19,7 @@ from csaw.partition.graph.views import Coalesced, Split
 device_or_skip()
 
 
-from csaw.engine.cuda.graphs import single_rows as cuda_rows
+from csaw.engine.cuda.graphs import pieces as cuda_rows
 from csaw.engine.cuda.graphs.streamed import StreamedGraph
 
 

@@ -16,7 +16,7 @@ from helpers.temporal import (
 )
 
 from csaw.engine import execute, prepare
-from csaw.engine.plan.layouts import GraphLayout
+from csaw.engine.plan.choices import GraphLayout
 from csaw.engine.plan.options import Policy
 from csaw.engine.stores.verify import verify
 

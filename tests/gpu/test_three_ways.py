@@ -19,7 +19,7 @@ from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.measures.patterns import Patterns
 from csaw.engine.analytics.measures.triangles import Triangles
 from csaw.engine.analytics.pattern import PATTERNS, Asked, size_of
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.partition.errors import BudgetError, DeviceError
 
 SMALL = GRAPHS | FEW_RANKED

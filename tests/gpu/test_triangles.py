@@ -14,7 +14,7 @@ from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cuda import footprints, oriented, triangles
 from csaw.engine.analytics.cuda.network import STATE_BYTES, DeviceNetwork
 from csaw.engine.analytics.measures.triangles import Triangles
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.partition.errors import BudgetError, DeviceError
 
 SMALL = GRAPHS | FEW_RANKED

@@ -10,7 +10,7 @@ device_or_skip()
 from csaw.engine.analytics import measure
 from csaw.engine.analytics.evaluation import profiles
 from csaw.engine.analytics.evaluation.evaluate import evaluate
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.partition.graph import views
 
 WINDOWS = [{"until": 0}, {"between": (-3, 40)}, {"between": (7, 7)}, {"until": -99}]

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from csaw.cli.commands.bench import bench
-from csaw.engine.bench import context, files, network_peers, run, shares
+from csaw.engine.bench import context, earlier_runs, network_peers, run, shares
 from csaw.engine.bench.bench_row import MACHINE, figure
 from csaw.engine.bench.graphs import Graph, Named
 from csaw.engine.bench.machine import COPIES
@@ -263,4 +263,4 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as place, pytest.MonkeyPatch.context() as patch:
         replace_clocks(patch, Path(place))
         for file in runs:
-            files.write_rows(in_step(json.loads(file.read_text())), file)
+            earlier_runs.write_rows(in_step(json.loads(file.read_text())), file)

@@ -10,7 +10,7 @@ import pytest
 from csaw.engine.algorithm import Walk
 from csaw.engine.api import registry
 from csaw.engine.cuda.device import Device, open_device
-from csaw.engine.plan.methods import DETECTORS
+from csaw.engine.plan.choices import DETECTORS
 from csaw.partition.errors import DeviceError, MissingDependencyError
 from helpers.cases import OPTIONS
 from helpers.graphs import SQUARE, TIMELESS, TROUBLED, WideStore, heavy_store, random_store, store_of

@@ -5,8 +5,8 @@ imported.
 import sys
 
 from csaw.engine import prepare
+from csaw.engine.cuda.compile import Unit, builder_of, compile_all, kernels_of
 from csaw.engine.cuda.device import Device
-from csaw.engine.cuda.kernel_source import Unit, builder_of, compile_all, kernels_of
 from csaw.engine.schedule.specialization import Specialization
 
 ARCHITECTURE = "sm_90"

@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from csaw.engine.devices import rates
+from csaw.engine.devices import choice
 from csaw.engine.plan.rates import ASSUMED, Rates
 
 
 def pin_rates(monkeypatch, found: Rates = ASSUMED) -> None:
     """Let this machine have the rates ``found``; nothing is measured."""
     for name in ("kept", "measured"):
-        monkeypatch.setattr(rates, name, lambda devices=(): found)
+        monkeypatch.setattr(choice, name, lambda devices=(): found)
 
 
 def pin_row_bytes(monkeypatch, size: float) -> None:

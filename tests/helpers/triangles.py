@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from csaw.engine.analytics.cuda import oriented, triangle_counts, triangles_spread, triangles_streamed
+from csaw.engine.analytics.cuda import oriented, triangle_counts, triangles, triangles_spread
 from helpers.graphs import WideStore, store_of
 
 
@@ -51,7 +51,7 @@ def limit_kinds(monkeypatch, hubs, many, long, dense):
         (triangle_counts, "MANY", many),
         (triangle_counts, "DENSE", dense),
         (triangle_counts, "DENSE_EDGES", 1e-3),
-        (triangles_streamed, "DENSE_SHARE", 1e-3),
+        (triangles, "DENSE_SHARE", 1e-3),
         (triangles_spread, "DENSE_SHARE", 1e-3),
     ):
         monkeypatch.setattr(module, name, value)

@@ -202,7 +202,7 @@ def test_what_is_open_says_what_it_holds(here):
 
 
 def test_html_shows_names_as_they_are():
-    from csaw.partition.base.notebook import html_facts, html_rows
+    from csaw.partition.base.quoting import html_facts, html_rows
 
     assert "&lt;b&gt;" in html_facts("<b>", [("<b>", "<b>")])
     assert "<b>" not in html_facts("<b>", [("<b>", "<b>")]) + html_rows("<b>", ["<b>"], [["<b>"]])

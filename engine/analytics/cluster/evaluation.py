@@ -11,7 +11,15 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Self, cast
 
-from csaw.engine.analytics.cluster.measure_recipe import refuse_without_file, sent
+from csaw.engine.analytics.cluster.measurer import (
+    Given,
+    Measurer,
+    SpreadNetwork,
+    find,
+    find_in_sample,
+    refuse_without_file,
+    sent,
+)
 from csaw.engine.analytics.computations import DIVIDED
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import profiles, sampled
@@ -23,8 +31,8 @@ from csaw.engine.analytics.network import Network
 from csaw.engine.cluster.clusters import Cluster, opened
 from csaw.engine.cluster.executor import Spread
 from csaw.engine.cluster.recipe import check_device
+from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.rates import available_bytes
-from csaw.engine.plan.residency import Residency
 from csaw.engine.samples import Samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.parallel import processors
@@ -86,7 +94,6 @@ def evaluate_on_cluster(
 @contextmanager
 def spread_measuring(where: Cluster, store: GraphStore, wish: EvaluateOptions) -> Iterator["SpreadMeasuring"]:
     """Measures by the workers of a cluster."""
-    from csaw.engine.analytics.cluster.measurer import Given, Measurer
 
     given = Given(str(store.path.absolute()), store.fingerprint, _of_worker(wish, where))
     with opened(where, SAFE) as executor, executor.joined(Measurer(given)) as name:
@@ -135,8 +142,6 @@ class SpreadMeasuring:
         return found
 
     def _findings(self, one: Measure) -> Findings:
-        from csaw.engine.analytics.cluster.measurer import find
-        from csaw.engine.analytics.cluster.remote_network import SpreadNetwork
 
         if one.needs_only(DIVIDED, self.store.directed):
             return one.findings(cast(Network, SpreadNetwork(self.store, self.spread, self.name, sent(one))))
@@ -147,7 +152,6 @@ class SpreadMeasuring:
 
         All its instances together are a task for each measure; of each by itself, some instances are a task.
         """
-        from csaw.engine.analytics.cluster.measurer import find_in_sample
 
         pieces = list(sampled.pieces(samples, each=self.wish.per_instance))
         task = partial(_task, self.name, str(samples.path.absolute()), samples.algo, self.wish.as_)

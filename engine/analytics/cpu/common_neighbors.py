@@ -22,13 +22,13 @@ from csaw.engine.analytics.cpu.footprints import (
     lists_least_bytes,
     marks_bytes,
 )
-from csaw.engine.analytics.cpu.kernels import common_neighbors as kernels
+from csaw.engine.analytics.cpu.kernels import triangles as kernels
 from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork, equal_ranges
 from csaw.engine.analytics.cpu.oriented import scratch_folder
-from csaw.engine.analytics.pieces import within
+from csaw.engine.analytics.passes import within
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.cpu.scratch_file import ScratchFile
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.partition.errors import StoreError
 
 ENTRIES = 1 << 20  # of rows that are cut into windows at a time

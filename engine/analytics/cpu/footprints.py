@@ -12,8 +12,8 @@ from csaw.engine.analytics.computations import Work
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.rows_in_memory import Extent
+from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.footprint import Footprint
-from csaw.engine.plan.residency import Residency
 
 # Triangles by intersection, and by a masked product
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.rows_in_memory import Block, Slot, Wanted
+from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.footprint import NOTHING, Footprint
 from csaw.engine.plan.rates import available_bytes
-from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore
 from csaw.partition.base.parallel import processors
 from csaw.partition.graph.views import Recut

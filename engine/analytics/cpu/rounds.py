@@ -31,11 +31,11 @@ from csaw.engine.analytics.rounds import (
     is_real,
     refuse_fault,
 )
-from csaw.engine.api.hook_errors import placed
+from csaw.engine.api.hook_language import placed
 from csaw.engine.api.hooks import Hook
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import named_type, reason_of
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.partition.errors import BudgetError, OptionError
 
 FEW = 1 << 17  # entries of rows that one thread pushes along in less time than all threads look at every vertex
@@ -200,7 +200,7 @@ def incoming_with_weights(network: HostNetwork) -> HostNetwork:
 
 # The hooks, compiled.
 
-FILES = ("../../analytics/cpu/kernels/rounds.py", "../../analytics/cpu/kernels/rounds_best.py")
+FILES = ("../../analytics/cpu/kernels/rounds.py",)
 MOST_KNOWN = 256  # kernels and single hooks, of some dozens of measures
 MIXED = "start gives an integer, and this a number with a fraction; write a float there, such as 0.0, or int() here"
 HEADER = """\
@@ -209,7 +209,7 @@ import math
 import numpy as np
 from numba import float64, int64, uint64
 from csaw.engine.analytics.cpu.kernels.atomics import fetch_least, fetch_most, fetch_or
-from csaw.engine.analytics.cpu.kernels.lanes import LANES, PIECE, emptied, ordered_sum
+from csaw.engine.analytics.cpu.kernels.sums import LANES, PIECE, emptied, ordered_sum
 from csaw.engine.analytics.cpu.kernels.sssp import INFINITE
 from csaw.engine.draws.portable import exponential as csaw_exponential, logarithm as csaw_logarithm, power as csaw_power
 from csaw.partition.base.compile import inner, njit

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from csaw.engine.analytics.cpu.kernels import ranking
+from csaw.engine.analytics.cpu.kernels import sums
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.lanczos import kept, leading
-from csaw.engine.analytics.ranks import Ranks, converged
+from csaw.engine.analytics.iterations import Ranks, converged, kept, leading
 
 
 def arriving_sums(network: HostNetwork, values: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -23,7 +22,7 @@ def arriving_sums(network: HostNetwork, values: np.ndarray, out: np.ndarray | No
     out.fill(0)
     spans = network.spans(network.vertices)
     for first, _, indptr, indices, _ in network.blocks():
-        network.each(ranking.push_rows, spans, first, indptr, indices, values, out)
+        network.each(sums.push_rows, spans, first, indptr, indices, values, out)
     return out
 
 
@@ -34,7 +33,7 @@ def neighbor_sums(network: HostNetwork, values: np.ndarray, out: np.ndarray | No
     """
     out = np.empty(network.vertices, values.dtype) if out is None else out
     for block in network.blocks():
-        network.over_rows(ranking.sum_rows, block, values, out)
+        network.over_rows(sums.sum_rows, block, values, out)
     return out
 
 
@@ -42,7 +41,7 @@ def ordered_sums(network: HostNetwork, values: np.ndarray) -> np.ndarray:
     """Sum ``values``, float64 [V], over the entries of each row: float64 [V], the same bits on every device."""
     out = np.empty(network.vertices)
     for block in network.blocks():
-        network.over_rows(ranking.sum_rows_in_order, block, values, out)
+        network.over_rows(sums.sum_rows_in_order, block, values, out)
     return out
 
 
@@ -54,7 +53,7 @@ def pagerank(network: HostNetwork, *, damping: float, tolerance: float, sources:
     spans = network.spans(network.vertices)
 
     def settle(*arguments: object) -> tuple[int, int]:
-        found = network.each(ranking.settle, spans, *arguments)
+        found = network.each(sums.settle, spans, *arguments)
         return sum(change for change, _ in found), sum(passed for _, passed in found)
 
     return converged(network, settle, damping=damping, tolerance=tolerance, sources=sources)

@@ -16,7 +16,6 @@ from csaw.engine.analytics.clusterings import Clusterings, of_arrays
 from csaw.engine.analytics.cpu.footprints import scratch
 from csaw.engine.analytics.cpu.kernels import oriented
 from csaw.engine.analytics.cpu.kernels import triangles as triangle_kernels
-from csaw.engine.analytics.cpu.kernels import wedges as wedge_kernels
 from csaw.engine.analytics.cpu.network import HostNetwork, equal_ranges
 from csaw.engine.analytics.cpu.oriented import Oriented, Rows, orient
 
@@ -154,8 +153,8 @@ def wedges(network: HostNetwork, *, count: int, seed: int) -> Closed:
     for low in range(0, count, batch):
         high = min(low + batch, count)
         given = (low, high, np.uint64(seed), begin)
-        of_wedges += _closed(network, high - low, partial(wedge_kernels.draw_wedges, *given))
-        of_vertices += _closed(network, high - low, partial(wedge_kernels.draw_vertices, *given, able))
+        of_wedges += _closed(network, high - low, partial(triangle_kernels.draw_wedges, *given))
+        of_vertices += _closed(network, high - low, partial(triangle_kernels.draw_vertices, *given, able))
     return Closed(of_wedges, of_vertices, int(begin[-1]), int(able[-1]))
 
 
@@ -172,8 +171,8 @@ def _closed(network: HostNetwork, count: int, draw: Callable[..., None]) -> int:
     """How many of some drawn wedges are closed."""
     centers, firsts, seconds = (np.empty(count, np.int64) for _ in range(3))
     draw(centers, firsts, seconds)
-    visit(network, centers, wedge_kernels.find_ends, centers, firsts, seconds)
-    return visit(network, firsts, wedge_kernels.count_closed, firsts, seconds)
+    visit(network, centers, triangle_kernels.find_ends, centers, firsts, seconds)
+    return visit(network, firsts, triangle_kernels.count_closed, firsts, seconds)
 
 
 def visit(network: HostNetwork, vertices: np.ndarray, kernel: Callable[..., int], *arrays: np.ndarray) -> int:
@@ -228,11 +227,11 @@ def edge_triangles(network: HostNetwork, *, count: int, seed: int) -> Seen:
 def _most(network: HostNetwork, degrees: np.ndarray, low: int, high: int, seed: np.uint64) -> np.ndarray:
     """Say the numbers of triangles of the edges with the numbers low .. high - 1: int64 [high - low]."""
     near, far, third, place = (np.empty(high - low, np.int64) for _ in range(4))
-    wedge_kernels.draw_edges(low, high, seed, network.offsets, near, place)
-    visit(network, near, wedge_kernels.read_entries, near, place, far)
-    wedge_kernels.choose_neighbors(low, high, seed, degrees, near, far, place)
-    visit(network, near, wedge_kernels.read_entries, near, place, third)
+    triangle_kernels.draw_edges(low, high, seed, network.offsets, near, place)
+    visit(network, near, triangle_kernels.read_entries, near, place, far)
+    triangle_kernels.choose_neighbors(low, high, seed, degrees, near, far, place)
+    visit(network, near, triangle_kernels.read_entries, near, place, third)
     most = degrees[near]
-    wedge_kernels.shorter_first(degrees, far, third)
-    visit(network, far, wedge_kernels.keep_closed, far, third, most)
+    triangle_kernels.shorter_first(degrees, far, third)
+    visit(network, far, triangle_kernels.keep_closed, far, third, most)
     return most

@@ -19,13 +19,21 @@ from csaw.engine.analytics.cuda import bfs
 from csaw.engine.analytics.cuda.bfs import alone
 from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
-from csaw.engine.analytics.cuda.several_gpus import Seat, here, in_order, meet, rows_of, seated, step, then_step
-from csaw.engine.analytics.cuda.shared_array import SharedArray
+from csaw.engine.analytics.cuda.several_gpus import (
+    Seat,
+    SharedArray,
+    here,
+    in_order,
+    meet,
+    rows_of,
+    seated,
+    step,
+    then_step,
+)
 from csaw.engine.analytics.passes import level_blocks
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.analytics.spread import Range
-from csaw.engine.cuda.constants import ROW_LANES, SUM_PIECE
-from csaw.engine.cuda.structs import struct
+from csaw.engine.cuda.declarations import ROW_LANES, SUM_PIECE, struct
 
 log = logging.getLogger(__name__)
 

@@ -17,19 +17,19 @@ from csaw.engine.analytics.cuda.several_gpus import (
     TAKE_BLOCKS,
     Counters,
     Seat,
+    SharedArray,
     address_of,
     addresses,
     copy_range,
     seated,
     told_how,
 )
-from csaw.engine.analytics.cuda.shared_array import SharedArray
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.passes import CHUNK, search_by_blocks
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.analytics.spread import Range
 from csaw.engine.cuda import arrays
-from csaw.engine.cuda.constants import BLOCK, PUSH_PIECE
+from csaw.engine.cuda.declarations import BLOCK, PUSH_PIECE
 
 
 def bfs(network: DeviceNetwork, source: int) -> Array:

@@ -20,7 +20,7 @@ from csaw.engine.analytics.cuda.footprints import (
     triangle_bytes,
 )
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.pieces import within
+from csaw.engine.analytics.passes import within
 
 MOST_ENTRIES, MOST = 1 << 22, 1 << 24  # entries that are looked at, and triangles of a table, at a time
 

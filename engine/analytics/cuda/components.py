@@ -5,8 +5,7 @@ import numpy as np
 from cupy import ndarray as Array
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.several_gpus import Seat, address_of, meet, seated, step
-from csaw.engine.analytics.cuda.shared_array import SharedArray
+from csaw.engine.analytics.cuda.several_gpus import Seat, SharedArray, address_of, meet, seated, step
 from csaw.engine.analytics.passes import FIRST, until_none_is_active
 from csaw.engine.analytics.rows_in_memory import Block
 

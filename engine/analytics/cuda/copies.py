@@ -13,7 +13,7 @@ from csaw.engine.analytics.rows_in_memory import Block, Slot
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.node import copied
 from csaw.engine.cuda.memory import page_locked
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.partition import GraphStore
 from csaw.partition.errors import BudgetError
 from csaw.partition.graph.views import Recut

@@ -14,12 +14,21 @@ import numpy as np
 from cupy import ndarray as Array
 
 from csaw.engine.analytics.cuda.network import DeviceNetwork
-from csaw.engine.analytics.cuda.several_gpus import Counters, Seat, in_order, meet, on_each, seated, step, then_step
-from csaw.engine.analytics.cuda.shared_array import SharedArray
+from csaw.engine.analytics.cuda.several_gpus import (
+    Counters,
+    Seat,
+    SharedArray,
+    in_order,
+    meet,
+    on_each,
+    seated,
+    step,
+    then_step,
+)
 from csaw.engine.analytics.passes import CHUNK_OF_WORDS, WORD, any_active, one_table, search_levels
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.analytics.sketches import FEW, SKETCH_SLOT, pairs_within
-from csaw.engine.cuda.constants import BLOCK
+from csaw.engine.cuda.declarations import BLOCK
 
 # The state of searches from a word of 64 sources, as engine/analytics/cpu/kernels/reach.py describes it.
 

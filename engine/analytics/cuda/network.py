@@ -22,16 +22,16 @@ from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.rows_in_memory import Block, Wanted
 from csaw.engine.analytics.spread import GRAIN, STATE_BYTES, Range, memory_of
-from csaw.engine.cuda.constants import HUB_BLOCK
+from csaw.engine.cuda.compile import Unit
+from csaw.engine.cuda.declarations import HUB_BLOCK
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.edge_arrays import made
 from csaw.engine.cuda.graphs.node import reach_each_other
 from csaw.engine.cuda.graphs.resident import Staging
-from csaw.engine.cuda.kernel_source import Unit
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device
+from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.footprint import NOTHING, Footprint
-from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore, Partition
 from csaw.partition.graph.edge_columns import WEIGHT
 

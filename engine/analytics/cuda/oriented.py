@@ -27,7 +27,7 @@ from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.piece_groups import Group
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.cpu.scratch_file import ScratchFile
-from csaw.engine.cuda.constants import BLOCK
+from csaw.engine.cuda.declarations import BLOCK
 from csaw.engine.cuda.memory import page_locked
 from csaw.partition.base.cache import cache_dir
 from csaw.partition.errors import DeviceError

@@ -23,8 +23,8 @@ from csaw.engine.cuda.graphs.edge_arrays import made
 from csaw.engine.cuda.graphs.node import fetch, reach_each_other
 from csaw.engine.cuda.graphs.resident import Staging
 from csaw.engine.cuda.memory import on_device
+from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.footprint import Footprint
-from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore, Partition
 from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.graph.edge_columns import WEIGHT

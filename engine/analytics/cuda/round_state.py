@@ -27,10 +27,9 @@ from csaw.engine.analytics.rounds import (
 from csaw.engine.analytics.rows_in_memory import Block, Wanted
 from csaw.engine.analytics.spread import Range
 from csaw.engine.api.option import LARGEST
-from csaw.engine.cuda.constants import BLOCK
+from csaw.engine.cuda.declarations import BLOCK, struct
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device
-from csaw.engine.cuda.structs import struct
 
 FEW, FEW_THREADS = 4096, 1024  # entries of rows that one block pushes along in the time of some launches; its threads
 PULL_SHARE = 15

@@ -18,6 +18,7 @@ from csaw.engine.analytics.cuda.several_gpus import (
     TAKE_BLOCKS,
     Counters,
     Seat,
+    SharedArray,
     address_of,
     reach_all,
     seated,
@@ -25,12 +26,11 @@ from csaw.engine.analytics.cuda.several_gpus import (
     then_step,
     told_how,
 )
-from csaw.engine.analytics.cuda.shared_array import SharedArray
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.passes import CHUNK, any_active, first_step, settle_ranges
 from csaw.engine.analytics.rows_in_memory import Block
 from csaw.engine.cuda import arrays
-from csaw.engine.cuda.constants import BLOCK
+from csaw.engine.cuda.declarations import BLOCK
 
 LARGE = 1 << 30  # entries of rows of a graph from where on several GPUs are quicker (docs/contributing/tuning.md)
 

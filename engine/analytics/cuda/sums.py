@@ -18,6 +18,7 @@ from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.analytics.cuda.several_gpus import (
     Counters,
     Seat,
+    SharedArray,
     addresses,
     copy_range,
     exchange,
@@ -29,14 +30,12 @@ from csaw.engine.analytics.cuda.several_gpus import (
     seated,
     step,
 )
-from csaw.engine.analytics.cuda.shared_array import SharedArray
 from csaw.engine.analytics.exchange import Exchange
-from csaw.engine.analytics.lanczos import leading
-from csaw.engine.analytics.ranks import UNITS, Ranks, converged, iterated
-from csaw.engine.cuda.constants import BLOCK, SETTLED
+from csaw.engine.analytics.iterations import UNITS, Ranks, converged, iterated, leading
+from csaw.engine.cuda.declarations import BLOCK, SETTLED
 from csaw.engine.cuda.graphs.node import fetch
 from csaw.engine.cuda.launch import Kernels
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 
 
 def is_pulled(network: DeviceNetwork) -> bool:

@@ -42,7 +42,7 @@ from csaw.engine.analytics.cuda.piece_groups import Group, divided, grouped
 from csaw.engine.analytics.cuda.pooled_network import PooledNetwork
 from csaw.engine.analytics.cuda.several_gpus import in_order, on_each, rows_of
 from csaw.engine.analytics.cuda.triangle_counts import Counts
-from csaw.engine.analytics.pieces import within
+from csaw.engine.analytics.passes import within
 from csaw.engine.analytics.rows_in_memory import Block
 
 log = logging.getLogger(__name__)
@@ -61,7 +61,7 @@ WORKS_OF_GPU = 4  # so that the last works of the GPUs end at about the same tim
 
 
 def has_room(network: PooledNetwork) -> bool:
-    """Whether each GPU has room for lists beside its rows; else they go by way of the host (triangles_streamed.py)."""
+    """Whether each GPU has room for lists beside its rows; else they go by way of the host (triangles.py)."""
     needed = least_memory(network)
     if needed > network.memory:
         log.info(

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from csaw.engine.analytics.rounds import ARGUMENTS, COMBINES, FIELDS, Hooked, is_real
+from csaw.engine.cuda.compile import Unit
 from csaw.engine.cuda.hook_code import HookRefused, Signature
-from csaw.engine.cuda.kernel_source import Unit
 
 if TYPE_CHECKING:
     from csaw.engine.analytics.cpu.rounds import Types

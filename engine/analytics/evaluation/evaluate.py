@@ -21,9 +21,8 @@ from csaw.engine.samples import Samples, check
 from csaw.engine.stores import open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base import arguments
-from csaw.partition.base.notebook import counted, html_rows, line
 from csaw.partition.base.python_names import in_python
-from csaw.partition.base.quoting import near
+from csaw.partition.base.quoting import counted, html_rows, line, near
 from csaw.partition.base.stages import course, step
 from csaw.partition.errors import OptionError
 

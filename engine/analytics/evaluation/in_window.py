@@ -4,9 +4,8 @@ from collections.abc import Iterable
 
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.partition import GraphStore
-from csaw.partition.base.notebook import counted
 from csaw.partition.base.plain_data import Record
-from csaw.partition.base.quoting import quoted
+from csaw.partition.base.quoting import counted, quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import EdgeColumn, instead_of_times
 from csaw.partition.graph.views import LEAST_TIME, Window, Windowed, span_of

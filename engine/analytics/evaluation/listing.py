@@ -17,8 +17,8 @@ from csaw.engine.api.option import Option
 from csaw.engine.devices.devices import is_auto
 from csaw.engine.export.graph_rows import Column, Listed
 from csaw.engine.export.targets import LISTINGS, PathTarget, formats
+from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.footprint import Footprint
-from csaw.engine.plan.residency import Residency
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.progress import Progress, Update
 from csaw.partition.base.quoting import meant, quoted
@@ -128,7 +128,7 @@ def write_list(
         simple = _simple(networks)
         listed = Listed(store, kind.title, kind.columns, kind.pieces(simple), networks.host.threads)
         wrote = target.write(
-            lambda file, update: formats(LISTINGS)[format].write(listed, file, target.name, update),
+            lambda file, update: formats(LISTINGS)[format].write_list(listed, file, target.name, update),
             begin(simple.edges),
         )
     return {

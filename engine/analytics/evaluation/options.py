@@ -8,11 +8,11 @@ from typing import Self
 
 from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.measure import Measure, Wanted, find, names, owners
-from csaw.engine.api.hook_errors import placed
+from csaw.engine.api.hook_language import placed
 from csaw.engine.api.option import Bytes, Option
 from csaw.engine.api.registry import code_of, module_of
+from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.options import MOST_THREADS, declared
-from csaw.engine.plan.residency import Residency
 from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError, UnknownNameError

@@ -18,8 +18,8 @@ from csaw.engine.analytics.measure import Number
 from csaw.engine.api.registry import Algo
 from csaw.engine.samples import Samples
 from csaw.partition import GraphStore, open_graph
-from csaw.partition.base.notebook import counted
 from csaw.partition.base.plain_data import OptionValue, Values
+from csaw.partition.base.quoting import counted
 from csaw.partition.base.stages import course, step
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.views import LEAST_TIME, Window

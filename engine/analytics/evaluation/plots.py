@@ -12,7 +12,7 @@ import numpy as np
 from csaw.engine.analytics.evaluation.tables import Compared
 from csaw.engine.analytics.evaluation.visits import distribution
 from csaw.engine.analytics.measure import Column, Curve, Distribution, Finding, Findings
-from csaw.partition.arrays import earlier_files
+from csaw.partition.arrays import replace
 from csaw.partition.arrays.replace import FILE
 from csaw.partition.arrays.replace import check as check_free
 from csaw.partition.base.plot_style import CSAW, INK, LIMIT, PEER, RC, following_the_reader
@@ -84,7 +84,7 @@ def write(
     for name, files in places.items():
         said = printable(title.replace(FINDING, _sentence(name)))
         for path, content in zip(files, _contents(lines[name], said, size), strict=True):
-            with earlier_files.new_file(path) as file:
+            with replace.new_result(path) as file:
                 file.write(content)
     return [path for files in places.values() for path in files]
 
@@ -98,7 +98,7 @@ def _check_places(files: list[Path], heading: str, overwrite: bool) -> None:
         mark, what = (heading, "of") if path.suffix == ".csv" else (AUTHOR, "")
         expected = f"{what} a plot of csaw evaluate".strip()
         remedy = "give another folder, or pass --overwrite"
-        earlier_files.check(path, partial(earlier_files.names, author=mark), expected, remedy)
+        replace.check_result(path, partial(replace.names_author, author=mark), expected, remedy)
 
 
 def lines_of(graph: str, profile: Findings, samples: Sequence[Compared], names: Sequence[str]) -> dict[str, Lines]:

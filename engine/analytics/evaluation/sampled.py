@@ -1,18 +1,53 @@
-"""Samples as graphs, of the edges that were drawn or of all among the sampled vertices; and visits of vertices."""
+"""Samples as graphs, of the edges that were drawn or of all among the sampled vertices, whose ids are those of the
+graph that they were sampled from; and visits of vertices.
+"""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, cast
 
 import numpy as np
 
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.analytics.evaluation.members import Members
 from csaw.engine.analytics.network import Network
 from csaw.engine.api.rules import ENDS, SOURCES, STEPS, VISITED
+from csaw.engine.plan.contracts import Store
 from csaw.engine.samples import Samples
 from csaw.engine.samples.edges import dense_ids, edges_between
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError, StoreError
+
+
+class Members:
+    """``store``, the vertices of a sample numbered anew, with the original ids of ``graph``.
+
+    ``vertices`` int64 [n]: their dense ids there, ascending.
+    """
+
+    def __init__(self, store: GraphStore, graph: Store, vertices: np.ndarray) -> None:
+        self.store, self.graph, self.vertices = store, graph, vertices
+        self.id_kind = graph.id_kind
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.store, name)
+
+    def original_ids(self, dense: np.ndarray) -> np.ndarray:
+        """The original ids of some vertices; -1 stands for none."""
+        at = np.asarray(dense, np.int64)
+        return self.graph.original_ids(np.where(at < 0, at, self.vertices[at]))
+
+    def dense_ids(self, originals: Iterable[int | str]) -> np.ndarray:
+        """The vertices with these original ids; OptionError names the first that was not sampled."""
+        wanted = np.asarray(self.graph.dense_ids(originals), np.int64)
+        found = np.searchsorted(self.vertices, wanted)
+        missing = np.flatnonzero(np.append(self.vertices, -1)[found] != wanted)
+        if missing.size:
+            one = self.graph.original_ids(wanted[missing[:1]])[0]
+            raise OptionError(
+                f"vertex {one} is in {self.graph.path}, but not among the {self.vertices.size:,} vertices of the "
+                "sample; choose a source that was sampled, or evaluate only the graph"
+            )
+        return found
+
 
 MOST = 3_037_000_499
 """Vertices of a graph up to which a pair of them is one integer of 64 bits."""
@@ -86,12 +121,12 @@ def held(samples: Samples, network: HostNetwork, first: int, last: int) -> Held:
 
 def _are_edges(ends: np.ndarray, network: HostNetwork) -> np.ndarray:
     """bool [n]: whether each pair of vertices, sorted by the first, is an edge of the graph."""
-    from csaw.engine.analytics.cpu.kernels import among
+    from csaw.engine.analytics.cpu.kernels import adjacency
 
     src, dst, found = ends[:, 0].copy(), ends[:, 1].copy(), np.zeros(len(ends), np.bool_)
     for block in network.blocks(wanted=lambda first, last: _any_within(src, first, last)):
         low, high = np.searchsorted(src, (block.first, block.last)).tolist()
-        among.are_edges(src, dst, low, high, block.first, block.indptr, block.indices, found)
+        adjacency.are_edges(src, dst, low, high, block.first, block.indptr, block.indices, found)
     network.forget_blocks()
     return found
 
@@ -136,13 +171,13 @@ def drawn(found: Held, network: Network) -> Sampled:
 
 def induced(found: Held, network: HostNetwork) -> Sampled:
     """The graph of all edges among the vertices that were sampled."""
-    from csaw.engine.analytics.cpu.kernels import among
+    from csaw.engine.analytics.cpu.kernels import adjacency
 
     vertices = found.vertices
     counts, rows = np.zeros(vertices.size + 1, np.int64), []
     for block in network.blocks(wanted=lambda first, last: _any_within(vertices, first, last)):
         low, high = np.searchsorted(vertices, (block.first, block.last))
-        counts[low + 1 : high + 1], some = among.induced_rows(
+        counts[low + 1 : high + 1], some = adjacency.induced_rows(
             vertices, int(low), int(high), block.first, block.indptr, block.indices
         )
         rows.append(some)

@@ -12,8 +12,7 @@ import numpy as np
 
 from csaw.engine.analytics.evaluation.distances import KINDS
 from csaw.engine.analytics.measure import Column, Curve, Distribution, Finding, Findings, Number
-from csaw.partition.base.notebook import counted, text_rows
-from csaw.partition.base.quoting import near
+from csaw.partition.base.quoting import counted, near, text_rows
 
 # The table of an evaluation: a row for each finding, of the graph and of a sample beside it.
 

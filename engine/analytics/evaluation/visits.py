@@ -28,7 +28,7 @@ from csaw.engine.api.starts import SourceKind
 from csaw.engine.samples import Samples
 from csaw.engine.samples.check import Manifest
 from csaw.engine.sources.sources import SourcesDigest
-from csaw.partition.base.notebook import counted
+from csaw.partition.base.quoting import counted
 from csaw.partition.errors import OptionError
 
 BATCHES = 100

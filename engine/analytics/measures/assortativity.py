@@ -36,7 +36,7 @@ class Assortativity(Measure):
 
 
 def _undirected(network: Network) -> Findings:
-    from csaw.engine.analytics.cpu.kernels.ranking import sum_by_key
+    from csaw.engine.analytics.cpu.kernels.sums import sum_by_key
 
     degrees = on_host(network.degrees)
     sums = on_host(network.compute("neighbor_sums", values=network.degrees))
@@ -84,7 +84,7 @@ def _correlation(
 
 def _total(x: np.ndarray, y: np.ndarray) -> int:
     """Sum the products of integers that are not negative, in 128 bits."""
-    from csaw.engine.analytics.cpu.kernels.ranking import sum_products
+    from csaw.engine.analytics.cpu.kernels.sums import sum_products
 
     high, low = sum_products(0, x.size, x.view(np.uint64), y.view(np.uint64))
     return int(high) << 64 | int(low)

@@ -1,8 +1,8 @@
 """PageRank: how often a walk that follows edges at random, and jumps now and then, is at each vertex."""
 
+from csaw.engine.analytics.iterations import RankMeasure, found
 from csaw.engine.analytics.measure import Findings
 from csaw.engine.analytics.network import Network
-from csaw.engine.analytics.ranks import RankMeasure, found
 
 
 class Pagerank(RankMeasure):

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from csaw.engine.analytics.evaluation.members import Members
+from csaw.engine.analytics.evaluation.sampled import Members
 from csaw.engine.analytics.measure import Findings, Measure, Number
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.pattern import ANY, NOWHERE, PATTERNS, Asked, size_of

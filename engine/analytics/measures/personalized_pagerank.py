@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 
 from csaw.engine.analytics.evaluation.start import LARGEST, begun, start_vertex, vertices_of
+from csaw.engine.analytics.iterations import RankMeasure, found
 from csaw.engine.analytics.measure import Findings
 from csaw.engine.analytics.network import Network
-from csaw.engine.analytics.ranks import RankMeasure, found
 from csaw.engine.api.option import option
 from csaw.partition import GraphStore
 from csaw.partition.errors import FormatError, OptionError

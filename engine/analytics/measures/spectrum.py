@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from csaw.engine.analytics.lanczos import kept
+from csaw.engine.analytics.iterations import kept
 from csaw.engine.analytics.measure import FIXED, Column, Curve, Findings, Measure, Number
 from csaw.engine.analytics.network import Network
 from csaw.engine.api.option import option

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from csaw.engine.analytics import pieces
+from csaw.engine.analytics import passes
 from csaw.engine.analytics.evaluation.start import LARGEST, begun, start_vertex, vertex_of
 from csaw.engine.analytics.measure import FIXED, Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
@@ -49,9 +49,9 @@ class Sssp(Measure):
         source = start_vertex(network, self.sssp_source, "--sssp-source")
         distance, method = on_host(network.compute("sssp", source=source)), begun(network, source)
         reached = (
-            part[np.isfinite(part)] for part in (distance[low:high] for low, high in pieces.spans(distance.size))
+            part[np.isfinite(part)] for part in (distance[low:high] for low, high in passes.spans(distance.size))
         )
-        values, counts = pieces.occurrences(np.unique(part, return_counts=True) for part in reached)
+        values, counts = passes.occurrences(np.unique(part, return_counts=True) for part in reached)
         return {
             "weight from source": Distribution(values, counts, "weight of the path from the source", method),
             "reached by weight": Number(int(counts.sum()), method),

@@ -1,4 +1,4 @@
-// R-MAT graphs on the device: the twin of datasets/rmat.py, edge for edge.
+// R-MAT graphs on the device: the twin of datasets/generate.py, edge for edge.
 #include "group.cuh"
 
 struct Rmat {

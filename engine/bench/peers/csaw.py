@@ -51,8 +51,7 @@ class Tool:
     unchecked = ""
 
     def __init__(self, how, graph):
-        from csaw.engine.runs.backends import open_backend
-        from csaw.engine.runs.job import prepare
+        from csaw.engine.runs.job import open_backend, prepare
         from csaw.engine.schedule.batch_loop import Batches
 
         weighted = how.get("weighted", False) and not how.get("by_degree")

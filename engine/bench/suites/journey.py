@@ -29,9 +29,9 @@ from typing import NamedTuple
 import numpy as np
 
 from csaw.datasets.spec import parse_spec
-from csaw.engine.bench.baseline import MARGIN
 from csaw.engine.bench.bench_row import Row, Verdict, figure, gap, goal_text, measured
 from csaw.engine.bench.context import Context, Suite
+from csaw.engine.bench.earlier_runs import MARGIN
 from csaw.engine.bench.graphs import Named, expected
 from csaw.engine.bench.journey_commands import (
     FIRST_ALGORITHMS,

@@ -27,7 +27,7 @@ from csaw.engine.bench.context import Context, Suite
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.measure import Work, in_turns, on_gpus
 from csaw.engine.bench.suites.sampling import BIASED, DISTINCT, FOREST_FIRE, NODE2VEC, REPLACED, SNOWBALL, UNIFORM
-from csaw.engine.plan.methods import DETECTORS, Collision
+from csaw.engine.plan.choices import DETECTORS, Collision
 from csaw.partition.errors import CsawError
 
 if TYPE_CHECKING:

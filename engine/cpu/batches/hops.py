@@ -1,12 +1,16 @@
-"""A batch of neighbor samples on the CPU with uniform picks, drawn hop by hop; see engine/cpu/kernels/hops.py."""
+"""Neighbor samples on the CPU: a batch with uniform picks is drawn hop by hop, and mini-batches with picks that are
+uniform or from running sums are drawn by one thread each; see engine/cpu/kernels/hops.py.
+"""
 
 from collections.abc import Callable
 
 import numpy as np
 
+from csaw.engine.batches.minibatches import check_nodes
 from csaw.engine.cpu.runner import CpuRunner
 from csaw.engine.samples.layouts.hops import time_names
 from csaw.engine.schedule.backend import ALL
+from csaw.engine.sources.given_sources import asks_times
 
 SLICE = 16384  # parents of a task
 
@@ -106,3 +110,89 @@ class HopTablesInTime(HopTables):
         return super().arrays(rows) | {name: table[rows] for name, table in zip(names, self.times, strict=True)}
 
     on_device = arrays
+
+
+DRAWN = ("n_id", "batch", "row", "col", "e_id", "time")  # what the kernel returns of a mini-batch
+
+
+class WholeMiniBatches:
+    """The mini-batches from number ``first`` on.
+
+    ``sources`` int64 [instances, seeds, 2]: each seed's vertex and its position in the list of sources; -1 for none. In
+    time [instances, seeds, 3], with the time of each.
+    """
+
+    def __init__(self, backend: CpuRunner, first: int, sources: np.ndarray) -> None:
+        self.backend, self.first, self.sources = backend, first, sources
+        self.timed = asks_times(backend.algorithm)
+        if sources.shape[2] != 2 + self.timed:  # compiled code would read beyond the times of seeds
+            raise ValueError(f"expected {2 + self.timed} numbers of each seed, found {sources.shape[2]}")
+        instances, hops = len(sources), len(backend.plan.sizes)
+        self.drawn: list[tuple[np.ndarray, ...]] = [()] * instances  # of each mini-batch: the arrays named by DRAWN
+        self.hop_nodes, self.hop_edges = (
+            np.zeros((instances, hops + 1), np.int64),
+            np.zeros((instances, hops), np.int64),
+        )
+        self.counts = np.zeros((instances + 1, 2), np.int64)  # vertices without a neighbor; nodes, if they are too many
+
+    def advance(self) -> None:
+        backend, sizes = self.backend, np.array(self.backend.plan.sizes, np.int64)
+        if not backend.rule.replace:  # kernels have room for the largest pick
+            sizes = np.minimum(sizes, max(backend.store.max_degree, 1))
+        seed, disjoint, rules = np.uint64(backend.seed), backend.disjoint, backend.time_rules
+
+        def task(piece: np.ndarray, bad: np.ndarray, tally: np.ndarray) -> None:
+            for number in piece.tolist() or [-1]:  # an empty slice compiles the kernel
+                seeds = self.sources[number, :, 0] if piece.size else np.empty(0, np.int64)
+                clock = self.sources[number, :, 2] if piece.size and self.timed else seeds[:0]
+                hops = (
+                    (self.hop_nodes[number], self.hop_edges[number])
+                    if piece.size
+                    else np.zeros((2, sizes.size + 1), np.int64)
+                )
+                drawn = backend.kernels.draw_minibatch(
+                    np.ascontiguousarray(seeds[seeds >= 0]),
+                    backend.graph.arrays,
+                    seed,
+                    self.first + number,
+                    disjoint,
+                    sizes,
+                    np.ascontiguousarray(clock),
+                    rules,
+                    *hops,
+                    self.counts[number],
+                    tally,
+                )
+                if piece.size:
+                    self.drawn[number] = drawn
+
+        backend.in_slices(np.arange(len(self.sources)), 1, task)
+        check_nodes(int(self.counts[:, 1].max()))
+
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        backend, positions = self.backend, self.sources[:, :, 1]
+        of = {name: [one[i] for one in self.drawn] for i, name in enumerate(DRAWN)}
+        n_id, batch, row, col, e_id, time = (np.concatenate(parts) if parts else np.zeros(0) for parts in of.values())
+        return {
+            "node_counts": self.hop_nodes.sum(axis=1),
+            "n_id": n_id.astype(backend.store.id_dtype, copy=False),
+            "edge_counts": self.hop_edges.sum(axis=1),
+            "row": row,
+            "col": col,
+            "e_id": e_id,
+            "hop_nodes": self.hop_nodes,
+            "hop_edges": self.hop_edges,
+            "seed_counts": self.hop_nodes[:, 0],
+            "input_id": positions[positions >= 0],
+            **({"batch": batch} if backend.disjoint else {}),
+            **({"time": time, "seed_time": self.sources[:, :, 2][positions >= 0]} if self.timed else {}),
+        }
+
+    def on_device(self) -> dict[str, np.ndarray]:
+        return self.arrays()
+
+    def edges(self) -> int:
+        return int(self.hop_edges.sum())
+
+    def dead_ends(self) -> int:
+        return int(self.counts[:, 0].sum())

@@ -1,8 +1,11 @@
-"""Neighbor samples with uniform picks: children of cell c of a hop are cells c * size .. c * size + size - 1 of the
-next one.
+"""Neighbor samples with uniform picks, hop by hop, and mini-batches, which a thread takes through all hops.
 
-A cell depends on its parent alone, so parents are served in groups whose memory lines are prefetched. The twin of
-engine/cuda/kernels/hops.cu.
+Children of cell c of a hop are cells c * size .. c * size + size - 1 of the next one. A cell depends on its parent
+alone, so parents are served in groups whose memory lines are prefetched. The twin of engine/cuda/kernels/hops.cu.
+
+Picks of mini-batches are uniform, from running sums or in time, and their vertices are numbered by a hash table. Rows,
+edges and cells of the table are prefetched for a group of nodes at a time. The same sample as
+engine/batches/minibatches.py draws hop by hop.
 """
 
 import numpy as np
@@ -13,18 +16,28 @@ from csaw.engine.cpu.kernels.by_time import (
     BESIDE,
     FIELDS,
     L_HERE,
+    L_HIGH,
+    L_LOW,
     L_NOW,
     L_PLACE,
     L_STEP,
     L_WALKER,
     LEAST,
+    draw_places,
     find_candidates,
+    find_timed_edges,
+    note_edges,
+    pick_in_time,
+    place_at,
+    time_at,
 )
-from csaw.engine.cpu.kernels.constants import EVENTS
+from csaw.engine.cpu.kernels.constants import BY_TIME, EVENTS, PACKED, REPLACE, SUMS, TIME_ORDER
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
-from csaw.engine.cpu.kernels.neighbors_in_time import draw_places, find_timed_edges, note_edges, pick_in_time
+from csaw.engine.cpu.kernels.select import successive, with_replacement
+from csaw.engine.cpu.kernels.traverse import with_weight
+from csaw.engine.draws.random import LOW, SHIFT
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_tools import empty, full
+from csaw.partition.base.kernel_tools import empty, full, zeros
 
 PARENTS = 32  # in a group
 
@@ -116,3 +129,294 @@ def hop_in_time(begin, end, graph, seed, first, width, slot, size, parent, known
             note_edges(j, state, graph, cell, found, child, time)
             for k in range(cell + found, cell + size):
                 child[k], time[k] = none, LEAST
+
+
+# The nodes of a mini-batch, numbered by a hash table.
+#
+# A cell of the table, in open addressing, has 32 bits by which a node is known above the number of the node. Where they
+# are its vertex (PACKED), a cell is all that a search reads; else the vertex of a node is in `n_id`, its seed in
+# `owner`.
+
+FREE = -1  # a cell without a node
+
+
+@inner
+def resized(array, size):
+    """A copy of ``array`` with room for ``size`` elements."""
+    out = empty(size, array.dtype)
+    for i in range(array.size):
+        out[i] = array[i]
+    return out
+
+
+@inner
+def hash_of(vertex, seed):
+    """64 mixed bits of a node's vertex and seed, which are 0 apart from disjoint mini-batches."""
+    return (uint64(vertex) + uint64(seed) * uint64(0xD6E8FEB86659FD93)) * uint64(0x9E3779B97F4A7C15)
+
+
+@inner
+def cell_of(vertex, seed, cells):
+    """The cell at which the search for a node begins; the number of cells is a power of two."""
+    h = hash_of(vertex, seed)
+    return int64((h ^ (h >> uint64(32))) & uint64(cells - 1))
+
+
+@inner
+def key_of(vertex, seed):
+    """32 bits by which a node is known: its vertex where that is all there is to it, else some
+    of the bits of its hash.
+    """
+    return uint64(vertex) if PACKED else hash_of(vertex, seed) >> SHIFT
+
+
+@inner
+def enter(table, n_id, owner, vertex, seed, nodes):
+    """The node of a vertex; ``nodes`` if it is new, under which number it is then in the table."""
+    key, cell = key_of(vertex, seed), cell_of(vertex, seed, table.size)
+    while table[cell] != FREE:
+        held = uint64(table[cell])
+        if held >> SHIFT == key:
+            node = int64(held & LOW)
+            if PACKED or (n_id[node] == vertex and owner[node] == seed):
+                return node
+        cell = (cell + 1) & (table.size - 1)
+    table[cell] = int64((key << SHIFT) | uint64(nodes))
+    return nodes
+
+
+@inner
+def table_of(n_id, owner, nodes, room):
+    """A table of the first ``nodes`` nodes, with room for ``room``, at most two thirds full.
+
+    Of equal nodes the first is there.
+    """
+    cells = int64(64)
+    while 2 * cells < 3 * room:
+        cells <<= 1
+    table = full(cells, FREE, np.int64)
+    for node in range(nodes):
+        enter(table, n_id, owner, int64(n_id[node]), seed_of(owner, node), node)
+    return table
+
+
+@inner
+def seed_of(owner, node):
+    """The seed that a node belongs to; 0 where nodes belong to all."""
+    return int64(0) if PACKED else int64(owner[node])
+
+
+# Nodes of a mini-batch select in time: the range of each row's order by time, and picks from it.
+
+
+@inner
+def find_earlier(state, graph, n_id, owner, first, last, clock, rules):
+    """Find the places of the edges that nodes first .. last - 1 may select, in the order of their rows by time: LOW and
+    HIGH of ``state``, see by_time.py.
+    """
+    for node in range(first, last):
+        j = node - first
+        state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j] = node, int64(n_id[node]), 1
+        state[L_NOW + j] = clock[seed_of(owner, node)]
+    find_candidates(last - first, state, graph, rules)
+
+
+@inner
+def choose_in_time(state, j, graph, seed, instance, slot, size, row, degree, e_id, base):
+    """Write the edges of one node's picks to e_id[base:], drawn among those that ``state`` has of lane j; returns their
+    number.
+    """
+    low, high = state[L_LOW + j], max(state[L_LOW + j], state[L_HIGH + j])
+    if size == 0 or low == high:
+        return 0
+    most = size if REPLACE else min(size, degree)
+    found = draw_places(seed, uint64(instance), uint64(slot), low, high, most, e_id[base : base + most])
+    for k in range(base, base + found):
+        prefetch(graph.edge_columns[TIME_ORDER], uint64(row + e_id[k]))
+    for k in range(base, base + found):
+        e_id[k] = place_at(graph, row, degree, e_id[k])
+    return found
+
+
+# Mini-batches, one by one.
+
+NODES = 32  # in a group, as many as are searched for side by side in time
+ALONE = 1 << 62  # cells of an instance, as those of a hop are counted: all of a mini-batch's nodes are of one
+
+
+@inner
+def read_rows(graph, n_id, begin, end, size, rows, degrees):
+    """Read where the rows of nodes begin .. end - 1 begin and how long they are; returns the number of edges that these
+    nodes select.
+    """
+    picks = int64(0)
+    for node in range(begin, end):
+        if node + NODES < end:
+            prefetch(graph.indptr, uint64(n_id[node + NODES]))
+        v = uint64(n_id[node])
+        row = graph.indptr[v]
+        degree = graph.indptr[v + uint64(1)] - row
+        rows[node - begin], degrees[node - begin] = row, degree
+        picks += degree if size < 0 or (not REPLACE and degree < size) else size if degree > 0 else 0
+    return picks
+
+
+@inner
+def widest(sizes):
+    """The largest of some numbers, and at least 1."""
+    most = int64(1)
+    for size in sizes:
+        most = max(most, size)
+    return most
+
+
+@inner
+def prefetch_sums(graph, n_id, first, last, begin, rows, degrees):
+    """Ask for what the picks of nodes first .. last - 1 read first; ``rows`` and ``degrees`` begin with those of node
+    ``begin``.
+    """
+    for node in range(first, last):
+        row, degree = rows[node - begin], degrees[node - begin]
+        if degree > 0:
+            prefetch(graph.possible, uint64(n_id[node]))
+            prefetch(graph.sums, uint64(row + degree - 1))
+            prefetch(graph.sums, uint64(row + (degree >> 1)))
+
+
+@inner
+def choose_by_sums(
+    graph, seed, instance, slot, size, vertex, row, degree, spare, taken, targets, picked, e_id, base, tally
+):
+    """Write the edges of one node's picks to e_id[base:], drawn by the running sums of its row; returns their number.
+
+    ``targets`` and ``picked`` have room for ``size`` picks; ``spare`` and ``taken`` stand for arrays that other ways of
+    picking need.
+    """
+    if degree == 0 or size == 0 or graph.sums[row + degree - 1] == 0:
+        return 0
+    sums, where, at = graph.sums[row : row + degree], uint64(instance), uint64(slot)
+    if REPLACE:
+        found = with_replacement(seed, where, at, sums, degree, False, size, targets, picked)
+    elif size < degree:
+        k, total = min(size, int64(graph.possible[vertex])), sums[degree - 1]
+        found = successive(seed, where, at, spare, degree, 1.0, k, sums, total, taken, targets, picked, tally)
+    else:
+        found = with_weight(sums, degree, picked)
+    for k in range(found):
+        e_id[base + k] = row + picked[k]
+    return found
+
+
+@njit(nogil=True)
+def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, clock, rules, hop_nodes, hop_edges, counts, tally):
+    """Draw a mini-batch that starts from ``seeds``, vertices, by the address of ``instance``.
+
+    Fills the numbers of nodes and edges of each hop, adds that of vertices without a neighbor to counts[0], and counts
+    of selection to ``tally``. Returns the nodes' vertices and seeds, and of each edge the row, the column, its number
+    in the graph and, in time, its time. ``clock`` [seeds], ``rules``: in time the times of the seeds, and the numbers
+    of the run.
+    """
+    graph = borrowed(graph)
+    nodes, edges = seeds.size, int64(0)
+    n_id, owner = empty(nodes, graph.indices.dtype), zeros(0 if PACKED else nodes, np.int32)
+    for node in range(nodes):
+        n_id[node] = seeds[node]
+        if disjoint:
+            owner[node] = node
+    table = full(1, FREE, np.int64)
+    row, col, e_id = empty(0, np.int32), empty(0, np.int32), empty(0, np.int64)
+    ends = empty(64, np.int64)
+    picks, targets = empty(widest(sizes), np.int64), empty(widest(sizes), np.int64)
+    spare, taken = empty(0, np.float64), empty(0, np.uint64)
+    state = full(FIELDS if BY_TIME else 0, -1, np.int64)
+    hop_nodes[0] = nodes
+    begin = int64(0)
+    for hop in range(sizes.size):
+        end, size, first_edge = nodes, sizes[hop], edges
+        rows, degrees = empty(end - begin, np.int64), empty(end - begin, np.int64)
+        room = read_rows(graph, n_id, begin, end, size, rows, degrees)
+        most = nodes + min(room, (graph.indptr.size - 1) * (seeds.size if disjoint else 1))
+        if most >= int64(1) << 31:
+            counts[1] = most
+            break
+        n_id = resized(n_id[:nodes], most)
+        if not PACKED:
+            owner = resized(owner[:nodes], most)
+        row, col, e_id = (
+            resized(row[:edges], edges + room),
+            resized(col[:edges], edges + room),
+            resized(e_id[:edges], edges + room),
+        )
+        table = table_of(n_id, owner, nodes, most)
+        for group in range(begin, end, NODES):
+            last, begun = min(group + NODES, end), edges
+            if SUMS:
+                prefetch_sums(graph, n_id, group, last, begin, rows, degrees)
+            if BY_TIME:
+                find_earlier(state, graph, n_id, owner, group, last, clock, rules)
+            for node in range(group, last):
+                degree = degrees[node - begin]
+                if size != 0 and not BY_TIME:
+                    counts[0] += degree == 0
+                wanted = degree if size < 0 else size
+                before = edges
+                if BY_TIME:
+                    edges += choose_in_time(
+                        state,
+                        node - group,
+                        graph,
+                        seed,
+                        instance,
+                        node,
+                        wanted,
+                        rows[node - begin],
+                        degree,
+                        e_id,
+                        edges,
+                    )
+                    counts[0] += size != 0 and edges == before
+                elif SUMS:
+                    edges += choose_by_sums(
+                        graph,
+                        seed,
+                        instance,
+                        node,
+                        wanted,
+                        n_id[node],
+                        rows[node - begin],
+                        degree,
+                        spare,
+                        taken,
+                        targets,
+                        picks,
+                        e_id,
+                        edges,
+                        tally,
+                    )
+                else:
+                    edges += choose(seed, instance, ALONE, 0, wanted, node, rows[node - begin], degree, e_id, edges)
+                for k in range(before, edges):
+                    col[k] = node
+                    prefetch_edge(graph, uint64(e_id[k]))
+            if edges - begun > ends.size:
+                ends = empty(2 * (edges - begun), np.int64)
+            for k in range(begun, edges):
+                v = neighbor_at(graph, e_id[k])
+                ends[k - begun] = v
+                prefetch(table, uint64(cell_of(v, seed_of(owner, col[k]), table.size)))
+            for k in range(begun, edges):
+                v, of = ends[k - begun], seed_of(owner, col[k])
+                node = enter(table, n_id, owner, v, of, nodes)
+                if node == nodes:
+                    n_id[nodes] = v
+                    if not PACKED:
+                        owner[nodes] = of
+                    nodes += 1
+                row[k] = node
+        hop_nodes[hop + 1], hop_edges[hop] = nodes - end, edges - first_edge
+        begin = end
+    time = empty(edges if BY_TIME else 0, np.int64)
+    if BY_TIME:
+        for k in range(edges):
+            time[k] = time_at(graph, e_id[k])
+    return n_id[:nodes], owner[:nodes], row[:edges], col[:edges], e_id[:edges], time

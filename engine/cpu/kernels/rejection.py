@@ -17,9 +17,14 @@ from csaw.engine.cpu.kernels.access import (
     borrowed,
     can_ask,
     degree,
+    find_member,
+    first_bucket,
     for_hooks,
+    is_member,
+    may_have,
     neighbor_at,
     prefetch_edge,
+    prefetch_membership,
     row_of,
     row_to_search,
     stored_weight,
@@ -41,7 +46,6 @@ from csaw.engine.cpu.kernels.constants import (
     WEIGHTED,
     edge_bias,
 )
-from csaw.engine.cpu.kernels.members import find_member, first_bucket, is_member, may_have, prefetch_membership
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.cpu.kernels.questions import search_on, search_scratch, weight_from
 from csaw.engine.cpu.kernels.walk import (

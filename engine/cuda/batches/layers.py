@@ -12,7 +12,7 @@ from cupy import ndarray as Array
 from csaw.engine.batches.layers import LARGEST, Candidates, Kept, Layer, LayerEdges, Layers, shifts
 from csaw.engine.batches.traversals import begins
 from csaw.engine.cuda import arrays
-from csaw.engine.cuda.constants import BLOCK
+from csaw.engine.cuda.declarations import BLOCK
 from csaw.engine.cuda.runner import CudaRunner
 
 WORD = 32  # vertices of a word of bits

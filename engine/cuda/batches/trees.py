@@ -10,9 +10,8 @@ import numpy as np
 from cupy import ndarray as Array
 
 from csaw.engine.api.option import LARGEST
-from csaw.engine.cuda.constants import TREE_BLOCK, WARP
+from csaw.engine.cuda.declarations import TREE_BLOCK, WARP, struct
 from csaw.engine.cuda.runner import CudaRunner
-from csaw.engine.cuda.structs import struct
 from csaw.engine.plan.selection import coin
 from csaw.engine.schedule.backend import ALL
 

@@ -7,8 +7,8 @@ import cupy
 import numpy as np
 from cupy import ndarray as Array
 
+from csaw.engine.plan.choices import GraphLayout
 from csaw.engine.plan.contracts import Store
-from csaw.engine.plan.layouts import GraphLayout
 from csaw.partition.graph.edge_columns import EdgeColumn
 from csaw.partition.graph.store import INDICES
 

@@ -17,8 +17,8 @@ from cupy import ndarray as Array
 
 from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, dtypes_of
 from csaw.engine.cuda.memory import huge_pages, lock
+from csaw.engine.plan.choices import ALIAS_IDS
 from csaw.engine.plan.contracts import Store
-from csaw.engine.plan.layouts import ALIAS_IDS
 from csaw.engine.plan.needs import Needs
 from csaw.partition.graph.edge_columns import WEIGHT
 

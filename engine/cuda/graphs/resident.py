@@ -9,16 +9,15 @@ import cupy
 import numpy as np
 from cupy import ndarray as Array
 
-from csaw.engine.cuda.constants import BLOCK, HUB_BLOCK, LONG_ROW, WARP
+from csaw.engine.cuda.declarations import BLOCK, HUB_BLOCK, LONG_ROW, WARP, struct
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.edge_arrays import addresses, made
 from csaw.engine.cuda.graphs.node import copied
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, page_locked
-from csaw.engine.cuda.structs import struct
+from csaw.engine.plan.choices import GraphLayout
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.gpu_memory import ALIAS_CHUNK
-from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs, filter_words, member_slots
 from csaw.engine.schedule.backend import check_bias
 from csaw.engine.schedule.specialization import TimeRules

@@ -14,11 +14,10 @@ from cupy import ndarray as Array
 
 from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, entries_for, made
 from csaw.engine.cuda.graphs.host_partitions import HostPartitions
-from csaw.engine.cuda.graphs.pieces import Pieces
-from csaw.engine.cuda.graphs.single_rows import MOST_ROWS, DeviceRows
+from csaw.engine.cuda.graphs.pieces import MOST_ROWS, DeviceRows, Pieces
 from csaw.engine.cuda.launch import Kernels
+from csaw.engine.plan.choices import GraphLayout
 from csaw.engine.plan.contracts import Partitions, Store, WaitingBatch
-from csaw.engine.plan.layouts import GraphLayout
 from csaw.engine.plan.needs import Needs
 from csaw.engine.plan.rates import Rates
 

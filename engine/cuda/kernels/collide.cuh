@@ -61,7 +61,7 @@ __device__ __forceinline__ i64 search_rest(const i64* ctps, i64 count, const i64
     return low;
 }
 
-// Which candidates are taken already: see engine/plan/methods.py. A bit a candidate in words of 32, or the list of picks, its beginning in shared memory.
+// Which candidates are taken already: see engine/plan/choices.py. A bit a candidate in words of 32, or the list of picks, its beginning in shared memory.
 constexpr i64 NEAR_PICKS = 256;
 
 struct Bit { i64 word; u32 mask; };

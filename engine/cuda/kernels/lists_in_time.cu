@@ -1,4 +1,4 @@
-// Lists of edges in time: those that each frontier entry may select, all or some by numbers that entries share. The twin of engine/cpu/kernels/neighbors_in_time.py.
+// Lists of edges in time: those that each frontier entry may select, all or some by numbers that entries share. The twin of engine/cpu/kernels/by_time.py.
 #include "frontier.cuh"
 #include "by_time.cuh"
 

@@ -1,4 +1,4 @@
-// Mini-batches of neighbor samples with uniform picks: their vertices are numbered as they are met. The twin of engine/cpu/kernels/minibatches.py.
+// Mini-batches of neighbor samples with uniform picks: their vertices are numbered as they are met. The twin of engine/cpu/kernels/hops.py.
 //
 // Nothing waits for random atomics on memory, one for each pick: they took longer than all else together.
 #include "minibatch_parts.cuh"

@@ -1,4 +1,4 @@
-// Neighbors in time: the edges that a vertex may select are a range of its row's order by time. The twin of engine/cpu/kernels/neighbors_in_time.py.
+// Neighbors in time: the edges that a vertex may select are a range of its row's order by time. The twin of engine/cpu/kernels/by_time.py.
 // A warp takes 32 entries: each lane searches the range of one, side by side, so that their reads overlap; then all lanes draw the picks of one entry
 // after the other, and read their edges.
 #include "frontier.cuh"

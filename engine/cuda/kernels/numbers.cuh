@@ -1,4 +1,4 @@
-// Numbers below bound[i], `tries` of each, drawn independently: the twin of draw_numbers in engine/cpu/kernels/pools.py.
+// Numbers below bound[i], `tries` of each, drawn independently: the twin of draw_numbers in engine/cpu/kernels/traverse.py.
 #pragma once
 #include "random.cuh"
 

@@ -1,4 +1,4 @@
-// Uniform picks from a pool of several vertices, numbers first and edges when their rows are there: the twin of engine/cpu/kernels/pools.py. After select.cu.
+// Uniform picks from a pool of several vertices, numbers first and edges when their rows are there: the twin of engine/cpu/kernels/traverse.py. After select.cu.
 #include "numbers.cuh"
 
 // Ends of the edges at `offset` in the entries' rows, where they may be selected at all. A warp an entry.

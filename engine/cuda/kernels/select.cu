@@ -213,7 +213,7 @@ extern "C" __global__ void update_frontier(i64 edges, const Params params, u64 s
 #endif
 
 #if SELECTS_FRONTIER
-// The bias of a vertex that waits; -1 where it is none. This and the next two: the twin of engine/cpu/kernels/pools.py.
+// The bias of a vertex that waits; -1 where it is none. This and the next two: the twin of engine/cpu/kernels/traverse.py.
 __device__ __forceinline__ double waiting_bias(const Params& params, u64 seed, i64 depth, i64 instance, i64 source, i64 prev, i64 v, i64* bad)
 {
     const Context context = {prev, v, -1, prev < 0 ? Place{0, 0} : locate(prev), locate(v), {0, 0}};

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from csaw.engine.samples import files
-from csaw.engine.samples.ids import bits
+from csaw.engine.samples.array import bits
 from csaw.engine.samples.layouts.layout import (
     EDGE,
     NUMBERS,

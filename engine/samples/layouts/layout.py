@@ -10,8 +10,7 @@ from typing import ClassVar, Final, Self
 
 import numpy as np
 
-from csaw.engine.samples.array import Array
-from csaw.engine.samples.check_numbers import check_pointer
+from csaw.engine.samples.array import Array, check_pointer
 from csaw.engine.samples.pyg_batches import Batch
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from csaw.engine.samples import files
-from csaw.engine.samples.check_numbers import check_minibatches
+from csaw.engine.samples.array import check_minibatches
 from csaw.engine.samples.layouts.layout import (
     BATCH,
     EDGE_WEIGHT,

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from csaw.engine.samples import files
-from csaw.engine.samples.check_numbers import check_lengths, check_walk_pointer
+from csaw.engine.samples.array import check_lengths, check_walk_pointer
 from csaw.engine.samples.layouts.layout import (
     VERTEX,
     Arrays,

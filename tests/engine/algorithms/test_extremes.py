@@ -16,7 +16,7 @@ from csaw.engine.algorithms.node2vec import Node2vec
 from csaw.engine.cpu.kernels.traverse import geometric_sizes
 from csaw.engine.draws.addresses import SIZE_DRAWS
 from csaw.engine.draws.random import words
-from csaw.engine.plan.methods import Method
+from csaw.engine.plan.choices import Method
 from csaw.engine.plan.selection import coin, may_be_hopeless
 from csaw.engine.stores.verify import verify
 from csaw.partition.errors import BiasError, OptionError

@@ -205,7 +205,7 @@ RACE, DRAW = "neg_log(word) / bias", "biases[e])\n        total"
 )
 def test_verify_finds_frontiers_that_ignore_the_bias(tmp_path, store, mine, monkeypatch, name, right, wrong):
     with monkeypatch.context() as during:
-        plant(during, "pools.py", right, wrong)
+        plant(during, "traverse.py", right, wrong)
         sample(store, tmp_path / "s.zarr", f"{mine}:{name}", seed=3, device="cpu")
     report = verify(tmp_path / "s.zarr", algo=f"{mine}:{name}")
     assert "depths" in [check.name for check in report.checks if not check.ok]
@@ -223,7 +223,7 @@ def test_verify_judges_the_law_of_what_is_selected(tmp_path, store, mine, monkey
     with monkeypatch.context() as during:
         plant(
             during,
-            "pools.py",
+            "traverse.py",
             "is_bias(bias):\n        return bias",
             "True:\n        return 1.0 if bias > 0.0 else 0.0",
         )

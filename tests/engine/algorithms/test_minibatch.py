@@ -305,7 +305,7 @@ def _with_ids(path, store, ids):
 
 
 def test_a_store_that_contradicts_itself_is_refused(tmp_path):
-    from csaw.engine.samples.check_numbers import check_minibatches
+    from csaw.engine.samples.array import check_minibatches
 
     store = random_store(tmp_path / "g.zarr")
     drawn = sample(store, tmp_path / "s.zarr", "minibatch", fanout=(5, 3), seeds_per_batch=40, device="cpu", **PLAIN)

@@ -13,29 +13,29 @@ OPTIONS = {"fanout": (4, 3), "seeds_per_batch": 20, "epochs": 60, "weighted": Fa
 FAULTS = {
     "the first of the row": (
         {},
-        "neighbors_in_time.py",
+        "by_time.py",
         "int64(below(word, uint64(top + 1)))",
         "int64(j)",
         "neighbors, pooled",
     ),
-    "with replacement": ({}, "hops.py", "return top\n", "return value\n", "repeats"),
+    "with replacement": ({}, "by_time.py", "return low + top\n", "return place\n", "repeats"),
     "all nodes by one draw": (
         {"replace": True},
-        "minibatches.py",
+        "hops.py",
         "wanted, node, rows",
         "wanted, 0, rows",
         "neighbors",
     ),
-    "one neighbor fewer": ({}, "minibatches.py", "if size < 0 else size\n", "if size < 0 else size - 1\n", "sizes"),
+    "one neighbor fewer": ({}, "hops.py", "if size < 0 else size\n", "if size < 0 else size - 1\n", "sizes"),
     "seeds that share their nodes": (
         {"disjoint": True},
-        "minibatches.py",
+        "hops.py",
         "else int64(owner[node])",
         "else int64(0)",
         "nodes",
     ),
-    "an edge to the node before": ({}, "minibatches.py", "row[k] = node", "row[k] = max(node - 1, 0)", "edges"),
-    "edges the other way round": ({}, "minibatches.py", "col[k] = node", "col[k] = end - 1 - (node - begin)", "hops"),
+    "an edge to the node before": ({}, "hops.py", "row[k] = node", "row[k] = max(node - 1, 0)", "edges"),
+    "edges the other way round": ({}, "hops.py", "col[k] = node", "col[k] = end - 1 - (node - begin)", "hops"),
 }
 
 

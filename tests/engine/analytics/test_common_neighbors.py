@@ -15,7 +15,7 @@ from helpers.networks import GRAPHS, neighbors_of
 from csaw.datasets.resolve import resolve
 from csaw.engine.analytics.cpu import common_neighbors, footprints
 from csaw.engine.analytics.cpu.network import HostNetwork
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.partition import open_graph
 from csaw.partition.errors import BudgetError, StoreError
 

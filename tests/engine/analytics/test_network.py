@@ -8,7 +8,7 @@ from helpers.graphs import TROUBLED, random_store, store_of
 from helpers.oracles import reversed_rows, rows_in
 
 from csaw.engine.analytics.cpu.network import STATE_BYTES, HostNetwork, equal_ranges
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.partition.errors import BudgetError
 
 

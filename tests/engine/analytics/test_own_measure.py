@@ -24,7 +24,7 @@ from helpers.own_measures import (
 import csaw
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.cpu.rounds import compiled
-from csaw.engine.analytics.ranks import UNITS
+from csaw.engine.analytics.iterations import UNITS
 from csaw.engine.analytics.rounds import CHUNK, nothing
 from csaw.engine.measure import Measure
 from csaw.partition.errors import BudgetError

@@ -17,7 +17,7 @@ from helpers.played_gpus import Array, Device, Stream, play
 
 networks, ranges = play(4), [(0, 32), (32, 32), (32, 96), (96, 100)]  # one has no vertices
 from csaw.engine.analytics.cuda.several_gpus import seated, step
-from csaw.engine.analytics.cuda.shared_array import SharedArray
+from csaw.engine.analytics.cuda.several_gpus import SharedArray
 from csaw.engine.analytics.exchange import Exchange
 
 rng = np.random.default_rng(1)

@@ -11,7 +11,7 @@ from helpers.kept import CASES, READING, ROWS, dense_graphs_in, rows_and_kept
 from helpers.networks import same
 from helpers.own_measures import Beaten, Farthest, Near, Reached
 
-from csaw.engine.analytics.cpu import diameter
+from csaw.engine.analytics.cpu import searches
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import sampled
 from csaw.engine.analytics.measure import find
@@ -173,8 +173,8 @@ def test_samples_of_a_graph_on_disk_have_the_memory(graphs):
 
 
 def test_searches_for_the_diameter_begin_with_rows_in_memory(graphs, reads, monkeypatch):
-    network, sweep, sweeps = opened(graphs[0](False), graphs[1], 1.9), diameter._Search.sweep, []
-    monkeypatch.setattr(diameter._Search, "sweep", lambda one, vertex: [sweeps.append(vertex), sweep(one, vertex)][1])
+    network, sweep, sweeps = opened(graphs[0](False), graphs[1], 1.9), searches._Search.sweep, []
+    monkeypatch.setattr(searches._Search, "sweep", lambda one, vertex: [sweeps.append(vertex), sweep(one, vertex)][1])
     label = network.compute("strong_components")
     assert network.is_in_turn_with_incoming
     reads.clear()

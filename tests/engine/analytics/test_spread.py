@@ -13,17 +13,11 @@ from csaw.engine.analytics.computations import SPREAD, lacking
 from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
 from csaw.engine.analytics.exchange import Exchange
-from csaw.engine.analytics.spread import (
-    GRAIN,
-    STATE_BYTES,
-    Spread,
-    edge_bytes,
-    place,
-)
+from csaw.engine.analytics.spread import GRAIN, STATE_BYTES, Spread, edge_bytes, place
 from csaw.engine.bench.graphs import by_partitioner, copied
 from csaw.engine.cuda import device
 from csaw.engine.cuda.device import Device
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.partition.errors import BudgetError, DeviceError, OptionError
 
 LARGE = 1 << 40  # bytes

@@ -7,7 +7,7 @@ import pytest
 from helpers.bench import GRAPH, bench, row
 
 from csaw.cli.commands.bench import SLOWER
-from csaw.engine.bench import baseline, suites
+from csaw.engine.bench import earlier_runs, suites
 from csaw.engine.bench.bench_row import MACHINE, figure
 from csaw.engine.bench.context import Context
 from csaw.engine.cpu.batches.walks import Walks
@@ -76,7 +76,7 @@ def test_rates_of_the_machines_own_clock_are_compared_with_the_baseline(tmp_path
     ],
 )
 def test_slower_is_beyond_both_spreads_and_their_noise(before, now, slower, faster):
-    (change,) = baseline.compare([row("walk", *before)], [row("walk", *now), row("new", 1.0)])
+    (change,) = earlier_runs.compare([row("walk", *before)], [row("walk", *now), row("new", 1.0)])
     assert (change.slower, change.faster) == (slower, faster)
 
 
@@ -161,7 +161,7 @@ def test_a_verdict_is_what_the_figures_say(suite, rows, holds):
 def test_a_slower_machine_is_not_mistaken_for_slower_code():
     before = [{"suite": MACHINE, "device": "A"}, row("gathers", 100.0, suite=MACHINE), row("walk", 10.0)]
     now = [{"suite": MACHINE, "device": "B"}, row("gathers", 50.0, suite=MACHINE), row("walk", 5.0)]
-    said = baseline.told(before, now, baseline.compare(before, now))
+    said = earlier_runs.told(before, now, earlier_runs.compare(before, now))
     assert "the baseline is of another device: A, this is B" in said
     assert "what this machine can do is slower too" in said
     assert "2 slower, 0 faster of 2 figures that both runs have" in said

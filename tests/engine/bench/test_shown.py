@@ -13,7 +13,7 @@ from matplotlib import rc_context
 from csaw.datasets.catalog import known
 from csaw.datasets.generate import generate
 from csaw.datasets.spec import parse_spec
-from csaw.engine.bench import baseline, files, graphs, plot_panels, plots, report
+from csaw.engine.bench import earlier_runs, graphs, plot_panels, plots, report
 from csaw.engine.bench.bench_row import MACHINE, exceeded, limits_text, share_text
 from csaw.engine.bench.shares import MOVING
 from csaw.partition.base import plot_style
@@ -26,9 +26,9 @@ DOCS = Path(__file__).parents[3] / "docs" / "contributing" / "benchmarks.md"
 def test_rows_and_plots_take_the_place_of_an_earlier_runs(tmp_path):
     for rate in (1e8, 2e8):
         rows = [row("walk", rate, rate, rate)]
-        files.write_rows(rows, tmp_path / "rows.json")
+        earlier_runs.write_rows(rows, tmp_path / "rows.json")
         plots.write(rows, tmp_path)
-    assert baseline.read(tmp_path / "rows.json") == rows
+    assert earlier_runs.read(tmp_path / "rows.json") == rows
     assert sorted(path.name for path in tmp_path.iterdir()) == ["rows.json", "walks.png", "walks.svg"]
 
 

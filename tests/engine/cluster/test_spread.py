@@ -22,7 +22,7 @@ from helpers.temporal import events_store, random_events
 from csaw.cli.commands.evaluate import evaluate as evaluate_command
 from csaw.cli.commands.partition import partition as partition_command
 from csaw.engine import sample
-from csaw.engine.analytics.cluster import remote_network as spread_network
+from csaw.engine.analytics.cluster import measurer as spread_network
 from csaw.engine.analytics.cluster.evaluation import evaluate_on_cluster
 from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.cluster.ingest import ingest_on_cluster

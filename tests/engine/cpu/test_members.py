@@ -10,7 +10,7 @@ from helpers.invariance import assert_same
 
 from csaw.engine import execute, prepare
 from csaw.engine.draws.random import fraction, fraction_of, hook_word
-from csaw.engine.runs.backends import open_backend
+from csaw.engine.runs.job import open_backend
 
 LONG = {"seed": 3, "device": "cpu", "instances": 400, "walk_length": 30}  # enough steps for hash tables
 

@@ -28,11 +28,10 @@ from csaw.engine.api import hooks, registry
 from csaw.engine.bench import KERNELS
 from csaw.engine.cpu.typed_hooks import refused_for_gpus
 from csaw.engine.cuda import compile, hook_code
-from csaw.engine.cuda.compile import FOLDER
+from csaw.engine.cuda.compile import FOLDER, Unit, builder_of, compile_all, kernels_of
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.hook_code import HookRefused
-from csaw.engine.cuda.kernel_source import Unit, builder_of, compile_all, kernels_of
-from csaw.engine.plan.methods import DETECTORS
+from csaw.engine.plan.choices import DETECTORS
 from csaw.engine.schedule.specialization import Specialization
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import DTYPES

@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from csaw.engine.analytics.cpu.kernels import lanes
+from csaw.engine.analytics.cpu.kernels import sums
 from csaw.engine.bench import KERNELS
 from csaw.engine.cuda import compile as compiler
-from csaw.engine.cuda.constants import SUM_PIECE
-from csaw.engine.cuda.structs import ENGINE, members, parameters, record, struct
+from csaw.engine.cuda.declarations import ENGINE, SUM_PIECE, members, parameters, record, struct
 
 FILES = {
     "Output": "walk.cu",
@@ -51,7 +50,7 @@ def test_every_call_names_the_members_that_the_text_declares(name, given, more):
 
 
 def test_floats_are_summed_in_the_same_pieces():
-    assert SUM_PIECE == lanes.PIECE
+    assert SUM_PIECE == sums.PIECE
 
 
 def test_every_struct_that_is_filled_is_compared_with_the_compiler():

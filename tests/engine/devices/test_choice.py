@@ -12,7 +12,7 @@ from helpers.rates import pin_rates
 from csaw.engine import execute, prepare
 from csaw.engine.cuda import device
 from csaw.engine.cuda.device import Device
-from csaw.engine.devices import rates
+from csaw.engine.devices import choice
 from csaw.engine.plan.rates import ASSUMED
 from csaw.partition.errors import BudgetError, DeviceError, MissingDependencyError, OptionError
 
@@ -153,7 +153,7 @@ def test_a_summary_says_what_was_compared(store, tmp_path, monkeypatch):
 def test_machines_are_measured_only_when_asked_and_where_a_plan_depends_on_it(store, monkeypatch):
     machine(monkeypatch)
     asked = []
-    monkeypatch.setattr(rates, "measured", lambda devices=(): asked.append(len(devices)) or ASSUMED)
+    monkeypatch.setattr(choice, "measured", lambda devices=(): asked.append(len(devices)) or ASSUMED)
     prepare(store, "deepwalk", **WALKS)
     prepare(store, "deepwalk", measure=True, **WALKS)
     prepare(store, "deepwalk", residency="disk", **WALKS)
@@ -161,7 +161,7 @@ def test_machines_are_measured_only_when_asked_and_where_a_plan_depends_on_it(st
     prepare(store, "deepwalk", residency="disk", measure=True, **WALKS)
     assert asked == [0]
     machine(monkeypatch, LARGE, found=SLOW)
-    monkeypatch.setattr(rates, "measured", lambda devices=(): asked.append(len(devices)) or SLOW)
+    monkeypatch.setattr(choice, "measured", lambda devices=(): asked.append(len(devices)) or SLOW)
     prepare(store, "deepwalk", **WALKS)
     prepare(store, "deepwalk", measure=True, device="cuda", **WALKS)
     assert asked == [0]

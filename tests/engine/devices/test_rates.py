@@ -12,9 +12,9 @@ from helpers.graphs import random_store
 
 from csaw.cli.main import cli
 from csaw.engine.cuda.device import Device
-from csaw.engine.devices import rates
-from csaw.engine.devices.rates import _device as measure_device
-from csaw.engine.devices.rates import kept, measured  # as they are before a test pins them
+from csaw.engine.devices import choice
+from csaw.engine.devices.choice import _measured_device as measure_device
+from csaw.engine.devices.choice import kept, measured  # as they are before a test pins them
 from csaw.engine.plan.rates import ASSUMED, GPU, HOST, Rates
 
 GPUS = (Device(0, "none", "sm_90", 132, 1 << 40),)
@@ -30,8 +30,8 @@ def folder(tmp_path, monkeypatch):
 def counted(monkeypatch):
     """Numbers of what is measured, which takes no time here."""
     done = []
-    monkeypatch.setattr(rates, "_host", lambda: done.append("host") or dict.fromkeys(HOST, 7.0))
-    monkeypatch.setattr(rates, "_device", lambda gpu: done.append(gpu.name) or dict.fromkeys(GPU, 9.0))
+    monkeypatch.setattr(choice, "_host", lambda: done.append("host") or dict.fromkeys(HOST, 7.0))
+    monkeypatch.setattr(choice, "_measured_device", lambda gpu: done.append(gpu.name) or dict.fromkeys(GPU, 9.0))
     return done
 
 
@@ -88,7 +88,7 @@ def test_a_damaged_file_is_measured_again(folder, counted, damage):
 
 def test_the_file_of_another_machine_is_kept_and_not_read(folder, counted, monkeypatch):
     first = measured()
-    monkeypatch.setattr(rates, "processor_name", lambda: "another")
+    monkeypatch.setattr(choice, "processor_name", lambda: "another")
     assert kept() == ASSUMED
     assert measured() == first
     assert counted == ["host", "host"]
@@ -103,8 +103,8 @@ def test_a_folder_that_cannot_be_written_leaves_the_disk_assumed(folder, monkeyp
 
 
 def test_a_dry_run_assumes_what_is_not_known_and_a_run_measures_it(folder, counted, tmp_path, monkeypatch):
-    monkeypatch.setattr(rates, "kept", kept)
-    monkeypatch.setattr(rates, "measured", measured)
+    monkeypatch.setattr(choice, "kept", kept)
+    monkeypatch.setattr(choice, "measured", measured)
     random_store(tmp_path / "g.zarr", partitions=3)
     line = ["sample", str(tmp_path / "g.zarr"), str(tmp_path / "w.zarr"), "--device", "cpu", "--residency", "disk"]
     dry = CliRunner().invoke(cli, [*line, "--dry-run"], catch_exceptions=False).stdout
@@ -124,7 +124,7 @@ def test_a_gpu_without_memory_to_be_measured_keeps_what_is_assumed(folder, count
     real = ModuleType("csaw.engine.cuda.rates")
     real.device_rates = none
     monkeypatch.setitem(sys.modules, "csaw.engine.cuda.rates", real)
-    monkeypatch.setattr(rates, "_device", measure_device)
+    monkeypatch.setattr(choice, "_measured_device", measure_device)
     assert measured(GPUS).assumed == GPU
     real.device_rates = lambda gpu: dict.fromkeys(GPU, 9.0)
     assert measured(GPUS).bus_bytes == 9.0

@@ -169,7 +169,7 @@ def test_parquet_has_the_bytes_that_one_writer_would_have_written(tmp_path, layo
 @pytest.fixture
 def parts_of_a_group(monkeypatch):
     """Each group is a part of its own, as if it were large."""
-    monkeypatch.setattr("csaw.engine.export.samples.parquet.PART", 1)
+    monkeypatch.setattr("csaw.engine.export.writers.parquet.PART", 1)
 
 
 def names_in(folder):
@@ -188,7 +188,7 @@ def test_parts_have_the_rows_of_one_file_in_its_order(tmp_path, monkeypatch, ids
         found.add(tuple(held))
     assert len(found) == 1
     assert names_in(out) == [f"part-{number:05d}.parquet" for number in range(open_samples(path).instances)]
-    monkeypatch.setattr("csaw.engine.export.samples.parquet.PART", 1 << 27)
+    monkeypatch.setattr("csaw.engine.export.writers.parquet.PART", 1 << 27)
     export(path, tmp_path / "one.parquet")
     one, several = pq.read_table(tmp_path / "one.parquet"), pq.read_table(out)
     assert (several.to_pylist(), several.schema) == (one.to_pylist(), one.schema)
@@ -228,7 +228,7 @@ def test_parts_are_replaced_only_when_asked_and_whole(tmp_path, monkeypatch):
     (out / "notes.txt").unlink()
     with pytest.raises(StoreError, match="is a folder of Parquet files, not a regular file"):
         export(path, out, "text", overwrite=True)
-    monkeypatch.setattr("csaw.engine.export.samples.parquet.PART", 1 << 27)
+    monkeypatch.setattr("csaw.engine.export.writers.parquet.PART", 1 << 27)
     export(path, out, overwrite=True)
     assert pq.read_table(out).column("instance").to_pylist() == [0, 1, 2]
     assert names_in(tmp_path) == ["out.parquet", "s"]
@@ -486,7 +486,7 @@ def test_bytes_that_are_no_utf8_go_to_text_and_not_to_parquet(tmp_path):
 
 
 def test_long_lines_of_text_are_cut_into_pieces_between_lines_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr("csaw.engine.export.samples.text.BYTES", 60)
+    monkeypatch.setattr("csaw.engine.export.writers.text.BYTES", 60)
     for layout in LAYOUTS:
         (tmp_path / layout).mkdir()
         export(stored(tmp_path / layout, layout, IDS["strings"]), tmp_path / f"{layout}.txt")

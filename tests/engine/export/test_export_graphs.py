@@ -114,7 +114,7 @@ def test_neither_threads_nor_pieces_change_a_byte(tmp_path, stores, plain, monke
         found = set()
         for threads, piece in ((1, 1 << 18), (1, 1), (3, 2)):
             monkeypatch.setattr(edges_module, "PIECE", piece)
-            monkeypatch.setattr("csaw.engine.export.graphs.metis.PIECE", piece)
+            monkeypatch.setattr("csaw.engine.export.writers.metis.PIECE", piece)
             out = tmp_path / ("out.mtx.gz" if name == "gz" else f"out-{name}")
             asked = None if name == "gz" else name
             export(plain.path, out, asked, threads=threads, overwrite=True)

@@ -95,7 +95,7 @@ def test_a_stream_gets_text_unless_a_format_is_named(tmp_path, stores):
 
 
 def test_a_sample_that_is_a_folder_of_parquet_files_is_one_stream(tmp_path, stores, monkeypatch):
-    monkeypatch.setattr("csaw.engine.export.samples.parquet.PART", 1)
+    monkeypatch.setattr("csaw.engine.export.writers.parquet.PART", 1)
     pq = need_package("pyarrow.parquet")
     pipe = Pipe()
     export(stores[SAMPLES], pipe, "parquet")

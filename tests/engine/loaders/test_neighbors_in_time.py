@@ -16,7 +16,7 @@ pyg = need_package("torch_geometric")
 from torch_geometric.data import Data
 from torch_geometric.sampler import EdgeSamplerInput, NodeSamplerInput
 
-from csaw.engine.cpu.batches.minibatches import WholeMiniBatches
+from csaw.engine.cpu.batches.hops import WholeMiniBatches
 from csaw.engine.loaders import LayerLoader, NeighborLoader, NeighborSampler
 
 SIZES = (3, 2)

@@ -6,8 +6,8 @@ from helpers.temporal import TIED, events_store
 
 from csaw.engine import prepare
 from csaw.engine.cpu.backend import CpuBackend
+from csaw.engine.cuda.compile import FILES
 from csaw.engine.cuda.device import Device
-from csaw.engine.cuda.kernel_source import FILES
 from csaw.engine.plan.batch_kind import BatchKind
 
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)

@@ -15,7 +15,7 @@ from csaw.engine.algorithm import Walk, option
 from csaw.engine.api import registry
 from csaw.engine.api.law import GraphView, edge_biases
 from csaw.engine.plan.bias_bounds import Bounds, asks_on_return, derived_bounds
-from csaw.engine.plan.methods import Method
+from csaw.engine.plan.choices import Method
 from csaw.engine.plan.selection import may_be_hopeless
 from csaw.partition.errors import BiasError
 

@@ -16,8 +16,8 @@ from csaw.engine.cpu.places import PAGE
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan.gpu_memory import owners
 from csaw.engine.plan.options import Policy, RunOptions
-from csaw.engine.plan.pieces import SLOTS
 from csaw.engine.plan.planning import make_plan
+from csaw.engine.plan.streaming import SLOTS
 from csaw.engine.sources.sources import Sources
 from csaw.partition import write_graph
 from csaw.partition.arrays.loader import Mapped

@@ -9,12 +9,10 @@ from csaw.engine import prepare
 from csaw.engine.api import registry
 from csaw.engine.cuda.device import Device
 from csaw.engine.devices.choice import WHERE
+from csaw.engine.plan.choices import Collision, GraphLayout, Method, Residency
 from csaw.engine.plan.costs import BUILD, PICK
-from csaw.engine.plan.layouts import GraphLayout
-from csaw.engine.plan.methods import Collision, Method
 from csaw.engine.plan.options import RunOptions
 from csaw.engine.plan.planning import make_plan
-from csaw.engine.plan.residency import Residency
 from csaw.engine.sources.sources import Sources
 from csaw.partition import write_graph
 from csaw.partition.errors import OptionError

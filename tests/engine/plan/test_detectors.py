@@ -9,7 +9,7 @@ from helpers.invariance import assert_same
 from csaw.engine import execute, prepare
 from csaw.engine.cpu.kernels.select import TRIES, TRIES_SHIFT
 from csaw.engine.draws.random import words
-from csaw.engine.plan.methods import DETECTORS, Collision
+from csaw.engine.plan.choices import DETECTORS, Collision
 from csaw.engine.schedule.backend import TALLY
 from csaw.partition.errors import OptionError
 

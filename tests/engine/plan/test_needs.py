@@ -10,9 +10,9 @@ from helpers.temporal import TIED, events_store
 from csaw.engine import prepare
 from csaw.engine.api import registry
 from csaw.engine.cuda.device import Device
-from csaw.engine.plan.layouts import GraphLayout
+from csaw.engine.plan.choices import GraphLayout
 from csaw.engine.plan.needs import Needs
-from csaw.engine.runs.backends import open_backend
+from csaw.engine.runs.job import open_backend
 from csaw.engine.schedule.specialization import Specialization
 from csaw.engine.sources.sources import Sources, SourcesDigest
 

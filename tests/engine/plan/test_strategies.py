@@ -14,7 +14,7 @@ from csaw.engine import execute, prepare
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan import planning
 from csaw.engine.plan.rates import ASSUMED
-from csaw.engine.plan.strategies import PAIRS, PARTITIONS, ROWS, _alone
+from csaw.engine.plan.streaming import PAIRS, PARTITIONS, ROWS, _alone
 from csaw.partition import open_graph
 
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)

@@ -5,7 +5,7 @@ from helpers.graphs import random_store
 
 from csaw.engine import prepare
 from csaw.engine.cuda.device import Device
-from csaw.engine.plan.layouts import GraphLayout
+from csaw.engine.plan.choices import GraphLayout
 from csaw.partition.errors import OptionError
 
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)

@@ -5,7 +5,7 @@ from helpers.graphs import WideStore, random_store
 
 from csaw.engine import prepare
 from csaw.engine.cuda.device import Device
-from csaw.engine.plan.grouping import worth_grouping
+from csaw.engine.plan.planning import worth_grouping
 from csaw.partition.errors import OptionError
 
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)

@@ -19,7 +19,7 @@ from csaw.engine import draw_batches, prepare, sample
 from csaw.engine.cpu.backend import CpuBackend
 from csaw.engine.cpu.batches.walks import Walks
 from csaw.engine.runs import draw
-from csaw.engine.runs.backends import open_backend
+from csaw.engine.runs.job import open_backend
 from csaw.engine.schedule.batch_loop import Batches, FinishedBatch, kept
 from csaw.engine.schedule.device_threads import failure, results_of
 from csaw.partition import write_graph

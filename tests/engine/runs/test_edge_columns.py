@@ -11,9 +11,9 @@ from helpers.graphs import arrays_of, random_store, store_of
 from helpers.invariance import assert_same
 
 from csaw.engine import prepare
+from csaw.engine.cuda.compile import MOST_COLUMNS, builder_of, kernels_of
 from csaw.engine.cuda.device import Device
-from csaw.engine.cuda.kernel_source import MOST_COLUMNS, builder_of, kernels_of
-from csaw.engine.runs.backends import open_backend
+from csaw.engine.runs.job import open_backend
 from csaw.engine.schedule.specialization import Specialization
 from csaw.engine.stores.verify import verify
 from csaw.partition import open_graph, write_graph

@@ -13,7 +13,7 @@ from helpers.invariance import assert_same
 import csaw
 from csaw.engine import prepare
 from csaw.engine.algorithm import Walk, option
-from csaw.engine.plan.methods import Method
+from csaw.engine.plan.choices import Method
 from csaw.partition import open_graph
 from csaw.partition.errors import BiasError
 

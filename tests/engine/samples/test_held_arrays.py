@@ -103,7 +103,7 @@ def test_copies_of_samples_hand_out_views_too(copied):
 
 
 def test_kernels_are_not_compiled_anew_for_views():
-    from csaw.engine.samples.ids import bits
+    from csaw.engine.samples.array import bits
 
     samples = csaw.sample(csaw.graph(EDGES), algo="neighbor", fanout="2,2", seed=1)
     assert not samples.hops[1][:].flags.writeable

@@ -12,8 +12,8 @@ from helpers.small_samples import HOPS, RAGGED, SUBGRAPHS, some_walks
 from csaw.engine import draw_batches, open_samples, prepare, sample
 from csaw.engine.runs.sample_stream import OnDevice
 from csaw.engine.samples.layouts import LAYOUTS
+from csaw.engine.samples.opened import KeptSource, joined
 from csaw.engine.samples.samples import Samples
-from csaw.engine.samples.source import KeptSource, joined
 from csaw.partition.errors import OptionError
 
 FILL = 2**32 - 1

@@ -10,8 +10,8 @@ from helpers.small_samples import RAGGED, SAID, STORES, files_of, kept_walks, so
 
 import csaw
 from csaw.engine.samples import NOTHING, identifiers
+from csaw.engine.samples.array import all_ones
 from csaw.engine.samples.identifiers import Identifiers
-from csaw.engine.samples.ids import all_ones
 from csaw.engine.stores import open_samples
 
 LINES = {  # a path that ends, with ids of each kind

@@ -13,8 +13,8 @@ from helpers.small_samples import files_of, python
 
 from csaw.engine import execute, prepare
 from csaw.engine.plan import planning
-from csaw.engine.plan.residency import Residency
-from csaw.engine.samples import checkpoints
+from csaw.engine.plan.choices import Residency
+from csaw.engine.samples import group_writer
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.schedule import batch_loop
 from csaw.engine.schedule.batch_loop import GROWTH, KEEP_SECONDS, Pace
@@ -55,7 +55,7 @@ def stopping_after(monkeypatch, checkpoints_kept):
 
 
 def markers(partial):
-    return sorted(file.name for file in (partial / checkpoints.FOLDER).rglob("*.json"))
+    return sorted(file.name for file in (partial / group_writer.FOLDER).rglob("*.json"))
 
 
 @pytest.mark.parametrize("request_", REQUESTS)
@@ -118,9 +118,9 @@ def test_a_checkpoint_that_is_damaged_is_drawn_again(tmp_path, monkeypatch, slow
     job = prepare(store, "deepwalk", walk_length=5, threads=4, device="cpu")
     with stopping_after(monkeypatch, 3), pytest.raises(KeyboardInterrupt):
         execute(job, tmp_path / "s.zarr")
-    file = tmp_path / "s.zarr.partial" / checkpoints.FOLDER / "000000" / "4-8" / "walks"
+    file = tmp_path / "s.zarr.partial" / group_writer.FOLDER / "000000" / "4-8" / "walks"
     file.write_bytes(file.read_bytes()[:-3] + b"\1\1\1")
-    found = [counts.first for counts, _ in checkpoints.read(tmp_path / "s.zarr.partial", 0, 0)]
+    found = [counts.first for counts, _ in group_writer.read_checkpoints(tmp_path / "s.zarr.partial", 0, 0)]
     assert found == [0], "what lies behind the damaged one counts no more, as checkpoints go on from each other"
     execute(job, tmp_path / "s.zarr", resume=True)
     execute(job, tmp_path / "whole.zarr")
@@ -130,13 +130,13 @@ def test_a_checkpoint_that_is_damaged_is_drawn_again(tmp_path, monkeypatch, slow
 def test_of_checkpoints_that_begin_alike_the_longest_counts(tmp_path):
     """A slow worker of a cluster and one that has overtaken it may draw the same group."""
     for first, last in ((40, 43), (40, 45), (43, 44), (45, 47), (48, 50)):
-        counts = checkpoints.Counts(first, last - first, edges=1, dead_ends=0)
-        checkpoints.write(tmp_path, 4, counts, {"lengths": np.arange(first, last)})
-    found = list(checkpoints.read(tmp_path, 4, 40))
+        counts = group_writer.Counts(first, last - first, edges=1, dead_ends=0)
+        group_writer.write_checkpoint(tmp_path, 4, counts, {"lengths": np.arange(first, last)})
+    found = list(group_writer.read_checkpoints(tmp_path, 4, 40))
     assert [(counts.first, counts.instances) for counts, _ in found] == [(40, 5), (45, 2)]
     assert np.concatenate([arrays["lengths"] for _, arrays in found]).tolist() == list(range(40, 47))
-    checkpoints.remove(tmp_path, 4)
-    assert list(checkpoints.read(tmp_path, 4, 40)) == []
+    group_writer.remove_checkpoints(tmp_path, 4)
+    assert list(group_writer.read_checkpoints(tmp_path, 4, 40)) == []
 
 
 def plan(seconds, *, instances=1000, threads=2, device="cpu", residency=Residency.RESIDENT, at_a_time=500):

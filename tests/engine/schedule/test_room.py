@@ -15,7 +15,7 @@ from csaw.engine import prepare
 from csaw.engine.batches.traversals import EDGE_BYTES
 from csaw.engine.cpu import runner
 from csaw.engine.plan import planning
-from csaw.engine.runs.backends import open_backend
+from csaw.engine.runs.job import open_backend
 from csaw.engine.schedule.batch_loop import TooManyTogetherError
 from csaw.engine.schedule.targets import batches_of
 from csaw.engine.schedule.workers import Units

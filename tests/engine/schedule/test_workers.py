@@ -14,8 +14,7 @@ from helpers.invariance import assert_same
 from csaw.engine import execute, prepare
 from csaw.engine.api.hooks import Hook
 from csaw.engine.cpu import specialize
-from csaw.engine.runs.backends import open_backend
-from csaw.engine.runs.job import manifest
+from csaw.engine.runs.job import manifest, open_backend
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.workers import Units, sample_groups
 from csaw.partition.errors import DeviceError

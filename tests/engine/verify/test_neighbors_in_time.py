@@ -7,7 +7,7 @@ from helpers.graphs import arrays_of
 from helpers.temporal import events_store, random_events
 
 import csaw
-from csaw.engine.cpu.batches.minibatches import WholeMiniBatches
+from csaw.engine.cpu.batches.hops import WholeMiniBatches
 from csaw.engine.schedule import specialization
 from csaw.engine.sources.given_sources import SourceTimes
 from csaw.engine.sources.sources import Sources
@@ -160,7 +160,7 @@ OF_KERNELS = {
 @pytest.mark.parametrize("fault", OF_KERNELS)
 def test_a_planted_fault_is_found_in_samples_of_any_size(tmp_path, monkeypatch, fault, instances):
     right, planted, options = OF_KERNELS[fault]
-    plant(monkeypatch, "neighbors_in_time.py", right, planted)
+    plant(monkeypatch, "by_time.py", right, planted)
     store = events_store(tmp_path / "g.zarr", random_events(40, 300, 3), 40)
     given = UNIFORM | {"fanout": (3, 2), "start_time": 30} | options
     csaw.sample(store, tmp_path / "s.zarr", "neighbor", instances=instances, **given)
@@ -171,7 +171,7 @@ def test_a_planted_fault_is_found_in_samples_of_any_size(tmp_path, monkeypatch, 
 
 def test_nodes_that_draw_alike_are_found_in_some_of_the_nodes_of_mini_batches(tmp_path, monkeypatch, store):
     right, planted, options = OF_KERNELS["vertices of an instance draw alike"]
-    plant(monkeypatch, "neighbors_in_time.py", right, planted)
+    plant(monkeypatch, "by_time.py", right, planted)
     drawn(store, tmp_path / "s.zarr", "minibatch", epochs=100, seeds_per_batch=2, fanout=(3, 2), **options)
     monkeypatch.setattr(selections, "ENTRIES", 3000)  # fewer nodes than mini-batches
     assert "neighbors, independence" in wrong(tmp_path / "s.zarr")

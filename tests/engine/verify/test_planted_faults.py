@@ -335,7 +335,7 @@ FLOYD = "int64(below(word, uint64(top + 1)))"
 TRIES = "philox(seed, instance, slot, number >> uint64(1))"
 BURNT = "sizes[i] = int64(flips)"
 LEFT = "(float(target - low) + 0.5) / float(width) * float(rest)"
-NUMBER = ("pools.py", "uint64(bound[i])")
+NUMBER = ("traverse.py", "uint64(bound[i])")
 LAYER = {"depth": 1, "neighbor_size": 2, "select": "uniform", "weighted": False}
 ONCE = {"fanout": (2,), "weighted": False}
 FIRE = {"burn_prob": 0.5, "weighted": False}
@@ -345,16 +345,23 @@ TRAVERSAL_FAULTS = {
         FIVE,
         "neighbor",
         ONCE,
-        ("neighbors_in_time.py", FLOYD, "int64(j)"),
+        ("by_time.py", FLOYD, "int64(j)"),
         equal_sets,
         "neighbors",
     ),
-    "with replacement": (FIVE, "neighbor", ONCE, ("hops.py", "return top\n", "return value\n"), equal_sets, "repeats"),
+    "with replacement": (
+        FIVE,
+        "neighbor",
+        ONCE,
+        ("by_time.py", "return low + top\n", "return place\n"),
+        equal_sets,
+        "repeats",
+    ),
     "one range for all picks": (
         FIVE,
         "neighbor",
         ONCE,
-        ("hops.py", "uint64(top + 1)", "uint64(degree - size + 1)"),
+        ("by_time.py", "uint64(top + 1)", "uint64(count - k + 1)"),
         equal_sets,
         "neighbors",
     ),
@@ -467,7 +474,7 @@ TRAVERSAL_FAULTS = {
         TWICE,
         "layer",
         {**LAYER, "depth": 2, "neighbor_size": 1},
-        ("pools.py", "uint64(slot[i])", "uint64(0)"),
+        ("traverse.py", "uint64(slot[i]), uint64(turn))\n            out", "uint64(0), uint64(turn))\n            out"),
         layers_apart,
         "neighbors, independence",
     ),
@@ -475,7 +482,7 @@ TRAVERSAL_FAULTS = {
         STAR,
         "layer",
         LAYER,
-        ("pools.py", "out[cell] = dst", "out[cell] = 1 + (dst - 1) // 2 * 2"),
+        ("traverse.py", "out[cell] = dst", "out[cell] = 1 + (dst - 1) // 2 * 2"),
         even_pairs,
         "repeats",
     ),

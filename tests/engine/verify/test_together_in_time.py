@@ -104,7 +104,7 @@ KERNELS = {
 @pytest.mark.parametrize("fault", KERNELS)
 def test_a_fault_of_numbers_is_found(tmp_path, monkeypatch, store, fault):
     right, planted, found_by = KERNELS[fault]
-    plant(monkeypatch, "neighbors_in_time.py", right, planted)
+    plant(monkeypatch, "by_time.py", right, planted)
     drawn(store, tmp_path / "s.zarr", "labor")
     found = wrong(tmp_path / "s.zarr")
     assert {found_by, "neighbors, independence"} & found, found

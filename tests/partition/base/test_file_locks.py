@@ -13,10 +13,10 @@ import pytest
 from helpers.graphs import random_store
 from helpers.no_locks import NO_LOCKS, without_locks
 
-from csaw.datasets import cached
+from csaw.datasets import resolve
 from csaw.datasets.download import Part
-from csaw.engine.analytics import window_folder
 from csaw.engine.analytics.derived import KINDS, LEAST_MEMORY, derived_store
+from csaw.engine.analytics.evaluation import networks
 from csaw.partition.arrays import locks, replace
 from csaw.partition.arrays.locks import Lock, require_unlocked
 from csaw.partition.base.compile import _LockedCacheFile
@@ -162,8 +162,8 @@ def test_a_store_of_the_cache_is_made_by_one_while_others_wait(tmp_path, monkeyp
         store.mkdir()
         making.remove(store)
 
-    monkeypatch.setattr(cached, "_why_not", lambda store, fault: "")
-    asked = [threading.Thread(target=cached.cached, args=(tmp_path, "key", "name", make)) for _ in range(4)]
+    monkeypatch.setattr(resolve, "_why_not", lambda store, fault: "")
+    asked = [threading.Thread(target=resolve.cached, args=(tmp_path, "key", "name", make)) for _ in range(4)]
     for one in asked:
         one.start()
     for one in asked:
@@ -176,11 +176,11 @@ def test_a_store_of_the_cache_is_made_by_one_while_others_wait(tmp_path, monkeyp
 def test_without_locks_a_killed_maker_keeps_the_others_waiting_for_a_while_only(tmp_path, monkeypatch, number):
     without_locks(monkeypatch, number)
     monkeypatch.setattr(locks, "STALE_SECONDS", 0.1)
-    place = cached.place_of(tmp_path, "key")
+    place = resolve.place_of(tmp_path, "key")
     left = place.with_suffix(".making")
     left.mkdir()
     (left / locks.BEAT).write_text("elsewhere 7 00 000000000001\n")
-    assert cached.cached(tmp_path, "key", "name", Path.mkdir) == place
+    assert resolve.cached(tmp_path, "key", "name", Path.mkdir) == place
     assert place.is_dir()
     assert not left.exists()
 
@@ -189,7 +189,7 @@ def test_without_locks_a_killed_maker_keeps_the_others_waiting_for_a_while_only(
 def test_without_locks_no_folder_of_a_window_is_taken_for_left(tmp_path, monkeypatch, number):
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path))
     without_locks(monkeypatch, number)
-    first, second = window_folder.WindowFolder(), window_folder.WindowFolder()
+    first, second = networks.WindowFolder(), networks.WindowFolder()
     assert first.path.is_dir()
     assert second.path.is_dir()
     for one in (first, second):

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from csaw.partition.base.worker_pool import in_order, on_each
+from csaw.partition.base.parallel import in_order, on_each
 
 WORKERS = ["first", "second", "third"]
 

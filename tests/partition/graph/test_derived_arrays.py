@@ -11,7 +11,7 @@ from helpers.graphs import random_store
 
 import csaw
 from csaw.engine import prepare
-from csaw.engine.plan.methods import Method
+from csaw.engine.plan.choices import Method
 from csaw.engine.verify import verify_graph
 from csaw.partition import IngestOptions, ingest, open_graph
 from csaw.partition.arrays.arrays import growing_array

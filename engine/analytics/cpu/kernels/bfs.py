@@ -2,14 +2,25 @@
 
 Beamer, Asanovic and Patterson, SC 2012. ``distance`` is int32 [V], -1 where a vertex is not reached. Vertex v is bit v
 % 64 of word v / 64 in a bitmap.
+
+Betweenness goes by its levels: numbers of shortest paths and their dependencies. Twin:
+analytics/cuda/kernels/betweenness.cu. Brandes, Journal of Mathematical Sociology 25(2), 2001. Every vertex sums over
+its own row, so no two threads write the same place. A row is summed in the order of sums.py, so that sums have the same
+bits on a GPU.
+
+Distances to and from a vertex tighten the bounds of the eccentricities of all.
+Takes and Kosters, Algorithms 6(1), 2013; Borassi et al., Theoretical Computer Science 586, 2015. ``inside`` [V] says
+which vertices count; each of them reaches all others. Sums of distances only break ties, so they may overflow.
 """
 
+import numpy as np
 from numba import int32, uint64
 
 from csaw.engine.analytics.cpu.kernels.atomics import exchange_if, fetch_add
+from csaw.engine.analytics.cpu.kernels.sums import LANES, row_sum
 from csaw.engine.cpu.kernels.memory import prefetch
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_tools import copy, empty
+from csaw.partition.base.kernel_tools import copied, copy, empty, zeros
 
 AHEAD = uint64(16)  # vertices whose rows are asked for before they are looked at
 HELD = 1024  # vertices that a thread finds before it takes room in the common queue for them
@@ -134,3 +145,113 @@ def push_rows(low, high, first, indptr, indices, distance, level, reached):
                     reached[u >> 12] = 1
                     found += 1
     return found
+
+
+@njit(nogil=True)
+def by_level(distance, order, begins):
+    """Write the vertices that were reached to ``order``, by distance and then by number.
+
+    Level h begins at begins[h]; begins [levels + 1] is 0 before.
+    """
+    for far in distance:
+        if far >= 0:
+            begins[far + 1] += 1
+    for level in range(1, begins.size):
+        begins[level] += begins[level - 1]
+    at = copied(begins)
+    for v in range(distance.size):
+        if distance[v] >= 0:
+            order[at[distance[v]]] = v
+            at[distance[v]] += 1
+
+
+@njit(nogil=True)
+def count_ways(low, high, order, first, indptr, indices, ways, counted):
+    """counted[v] of the vertices order[low:high], which are of one level: the sum of ``ways`` of all neighbors.
+
+    Rows are those backward: a neighbor that is reached is at the level before, or its ways are 0 as yet. Returns 0.
+    """
+    lanes, pieces = zeros(LANES, np.float64), zeros(LANES, np.float64)
+    for i in range(low, high):
+        v = order[i]
+        counted[v] = row_sum(indptr[v - first], indptr[v - first + 1], indices, ways, lanes, pieces)
+    return 0
+
+
+@njit(nogil=True, error_model="numpy")  # a graph that says wrongly that it is undirected has vertices of no path
+def depend(low, high, order, first, indptr, indices, passed, ways, total):
+    """Add to ``total`` the dependency of the vertices order[low:high], which are of one level. Returns 0.
+
+    It is the number of their paths times the sum of ``passed`` of all neighbors: passed[v] = (1 + dependency of v) /
+    ways[v] of those a level farther, and 0 of others as yet. ways[v] becomes what v passes on.
+    """
+    lanes, pieces = zeros(LANES, np.float64), zeros(LANES, np.float64)
+    for i in range(low, high):
+        v = order[i]
+        dependency = ways[v] * row_sum(indptr[v - first], indptr[v - first + 1], indices, passed, lanes, pieces)
+        ways[v] = (1.0 + dependency) / ways[v]
+        total[v] += dependency
+    return 0
+
+
+@njit(nogil=True)
+def hand_over(low, high, order, held, values):
+    """Let ``values`` have what is ``held`` of the vertices order[low:high], of which nothing is held then. Returns 0.
+
+    Of a level as a whole: while it is summed, no neighbor at the same level may be seen.
+    """
+    for i in range(low, high):
+        v = order[i]
+        values[v], held[v] = held[v], 0.0
+    return 0
+
+
+@njit(nogil=True)
+def farthest(low, high, inside, distance):
+    """Find the largest distance of a vertex of low .. high - 1, -1 where none counts.
+
+    Returns it, the first vertex that has it, and the sum of all distances.
+    """
+    most, vertex, total = np.int64(-1), np.int64(-1), np.int64(0)
+    for v in range(low, high):
+        if inside[v]:
+            total += distance[v]
+            if distance[v] > most:
+                most, vertex = np.int64(distance[v]), np.int64(v)
+    return most, vertex, total
+
+
+@njit(nogil=True)
+def tighten(low, high, inside, to, away, eccentricity, lower, upper, total):
+    """Tighten the bounds of vertices by a vertex of this eccentricity. Returns 0.
+
+    It is at the distance ``to[v]`` from v, and v is at the distance ``away[v]`` from it.
+    """
+    for v in range(low, high):
+        if inside[v]:
+            lower[v] = max(lower[v], to[v], eccentricity - away[v])
+            upper[v] = min(upper[v], to[v] + eccentricity)
+            total[v] += to[v]
+    return 0
+
+
+@njit(nogil=True)
+def likeliest(low, high, inside, bound, total, sign, limit, root, near):
+    """Find the vertex of the largest ``sign * bound`` among those of which it is above ``limit``.
+
+    Only vertices v with ``2 * root[v] > near`` are candidates; of several the one with the largest ``sign * total``.
+
+    Returns:
+        How many vertices are above the limit, how many of them are candidates, and of the best one its bound, its
+        total, both times ``sign``, and its number; -1 if there is none.
+    """
+    above, count, most, sums, vertex = 0, 0, np.int64(limit), np.int64(0), np.int64(-1)
+    for v in range(low, high):
+        if inside[v] and sign * bound[v] > limit:
+            above += 1
+            if 2 * np.int64(root[v]) > near:
+                count += 1
+                value, of_value = np.int64(sign * bound[v]), np.int64(sign * total[v])
+                if vertex < 0 or value > most or (value == most and of_value > sums):
+                    most, sums, vertex = value, of_value, np.int64(v)
+    return above, count, most, sums, vertex

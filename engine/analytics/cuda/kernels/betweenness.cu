@@ -1,4 +1,4 @@
-// Numbers of shortest paths and what depends on them: twin of engine/analytics/cpu/kernels/betweenness.py. ROW_LANES
+// Numbers of shortest paths and what depends on them: twin of engine/analytics/cpu/kernels/bfs.py. ROW_LANES
 // threads serve a row, and a warp a piece of a long one; sums have the order that is said there.
 #include "lanes.cuh"
 #include "ordered.cuh"

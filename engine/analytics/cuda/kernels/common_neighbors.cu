@@ -1,5 +1,5 @@
 // Common neighbors of the ends of edges, by which triangles are listed, and counted of each edge: twin of
-// engine/analytics/cpu/kernels/common_neighbors.py.
+// engine/analytics/cpu/kernels/triangles.py.
 //
 // Rows are of a simple undirected graph, sorted. Entry j of the row of u is the edge from u to v = indices[j], of which
 // those with u < v are looked at. A warp takes an entry: it goes along the smaller of the sets of both ends, 32 vertices

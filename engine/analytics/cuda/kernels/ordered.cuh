@@ -1,4 +1,4 @@
-// Sums of floats in one order: twin of engine/analytics/cpu/kernels/lanes.py. A piece of SUM_PIECE numbers is summed by
+// Sums of floats in one order: twin of engine/analytics/cpu/kernels/sums.py. A piece of SUM_PIECE numbers is summed by
 // 32 lanes, number i in lane i % 32 in their order, which are then added in halves; so are the sums of the pieces.
 #pragma once
 #include "grid.cuh"

@@ -1,5 +1,5 @@
 // Sums of floating-point numbers over the neighbors of each vertex: twin of
-// engine/analytics/cpu/kernels/ranking.py, in the order of ordered.cuh, in which fewer threads serve a short row, each
+// engine/analytics/cpu/kernels/sums.py, in the order of ordered.cuh, in which fewer threads serve a short row, each
 // for several lanes.
 #include "lanes.cuh"
 #include "ordered.cuh"

@@ -1,5 +1,5 @@
 // Sums over the neighbors of each vertex, and an iteration of PageRank: twins of sum_rows, push_rows and settle in
-// engine/analytics/cpu/kernels/ranking.py.
+// engine/analytics/cpu/kernels/sums.py.
 #include "lanes.cuh"
 
 // The sum of `values` over a row, by `lanes` threads, of which this is number `lane`.

@@ -1,5 +1,5 @@
 // Rounds of a measure of the user's own that keeps the best of all that came: twin of
-// engine/analytics/cpu/kernels/rounds_best.py. Row v of a block is at indptr[v - first]. Then what is combined has the
+// engine/analytics/cpu/kernels/rounds.py. Row v of a block is at indptr[v - first]. Then what is combined has the
 // type of values, and `following` has those with what has come in this round, which `settle` takes over.
 #include "rounds.cuh"
 

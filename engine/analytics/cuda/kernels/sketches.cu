@@ -1,5 +1,5 @@
 // Sketches of the vertices that each vertex reaches, 16 registers of a byte each: twin of
-// engine/analytics/cpu/kernels/sketches.py, with the same registers and the same estimates. Estimates are integers, so
+// engine/analytics/cpu/kernels/reach.py, with the same registers and the same estimates. Estimates are integers, so
 // their sum has no order: its low 32 bits and what is above them are added apart, and neither overflows.
 #include "frontier.cuh"
 #include "lanes.cuh"

@@ -10,8 +10,8 @@ from helpers.networks import same
 from helpers.temporal import TIED, events_store
 
 import csaw
-from csaw.engine.analytics import measure, window_folder
-from csaw.engine.analytics.evaluation import profiles
+from csaw.engine.analytics import measure
+from csaw.engine.analytics.evaluation import networks, profiles
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
 from csaw.engine.measure import Measure, vertex_option
 from csaw.partition import write_graph
@@ -207,7 +207,7 @@ def test_a_graph_without_times_and_samples_are_refused(tmp_path):
 
 @pytest.fixture
 def networks_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(window_folder, "cache_dir", lambda: tmp_path / "cache")
+    monkeypatch.setattr(networks, "cache_dir", lambda: tmp_path / "cache")
     return tmp_path / "cache" / "networks"
 
 
@@ -240,15 +240,15 @@ def test_a_folder_is_removed_where_the_memory_is_too_little(tmp_path, networks_f
 
 
 def test_what_a_kill_has_left_is_removed_and_what_is_in_use_stays(networks_folder, monkeypatch):
-    monkeypatch.setattr(window_folder.socket, "gethostname", lambda: "node[1]-a")
+    monkeypatch.setattr(networks.socket, "gethostname", lambda: "node[1]-a")
     left = networks_folder / "window-left@node_1_-a"
     (left / "x.zarr").mkdir(parents=True)
     draft = networks_folder / ".csaw-window-left@node_1_-a"
     draft.mkdir()
     os.utime(draft, (0, 0))
-    used = window_folder.WindowFolder()
+    used = networks.WindowFolder()
     assert list(networks_folder.iterdir()) == [used.path]
-    other = window_folder.WindowFolder()
+    other = networks.WindowFolder()
     assert {used.path, other.path} == set(networks_folder.iterdir())
     used.close()
     used.close()
@@ -266,11 +266,11 @@ def test_what_another_host_has_made_stays(networks_folder, monkeypatch):
         ".csaw-window-new@a",
         "x.zarr",
     ]
-    monkeypatch.setattr(window_folder.socket, "gethostname", lambda: "a")
+    monkeypatch.setattr(networks.socket, "gethostname", lambda: "a")
     for name in names:
         (networks_folder / name).mkdir(parents=True)
         os.utime(networks_folder / name, None if "new" in name else (0, 0))
-    folder = window_folder.WindowFolder()
+    folder = networks.WindowFolder()
     assert folder.path.name.endswith("@a")
     assert sorted(path.name for path in networks_folder.iterdir()) == sorted([*names, folder.path.name])
     folder.close()

@@ -23,8 +23,8 @@ import csaw
 from csaw.cli.main import cli
 from csaw.engine.analytics.evaluation.listing import KINDS, write_list
 from csaw.engine.analytics.evaluation.options import LISTS
-from csaw.engine.export.listings import npy
 from csaw.engine.export.targets import LISTINGS, formats
+from csaw.engine.export.writers import npy
 from csaw.partition import IngestOptions, ingest, open_graph
 from csaw.partition.errors import CsawError, OptionError, StoreError
 
@@ -101,8 +101,8 @@ def test_every_kind_of_list_is_an_option():
 
 
 def test_an_array_has_the_room_of_its_rows_in_the_header(tmp_path):
-    large = npy._header((2**62, 3), np.dtype(f"<U{1024}"))
-    assert len(large) == len(npy._header((0,), np.dtype([("source", "<U1024"), ("triangles", "<i8")])))
+    large = npy._header_of_list((2**62, 3), np.dtype(f"<U{1024}"))
+    assert len(large) == len(npy._header_of_list((0,), np.dtype([("source", "<U1024"), ("triangles", "<i8")])))
 
 
 @pytest.mark.parametrize("suffix", ["npy", "csv.gz", "parquet"])

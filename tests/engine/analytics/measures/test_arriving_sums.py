@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.networks import GRAPHS, networks, pairs_of
 
-from csaw.engine.analytics.cpu.kernels import ranking
+from csaw.engine.analytics.cpu.kernels import sums
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
@@ -31,6 +31,6 @@ def test_ranges_of_targets_together_are_all(cuts, tmp_path):
     graph = GRAPHS["random directed"](tmp_path / "g.zarr").load()
     values, out = np.arange(700) + 5, np.zeros(700, np.int64)
     for low, high in pairwise(cuts):
-        ranking.push_rows(low, high, 0, graph.indptr, graph.indices, values, out)
+        sums.push_rows(low, high, 0, graph.indptr, graph.indices, values, out)
     rows = np.repeat(values, np.diff(graph.indptr))
     assert np.array_equal(out, np.bincount(graph.indices, rows, 700).astype(np.int64))

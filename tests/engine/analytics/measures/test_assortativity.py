@@ -7,7 +7,7 @@ import pytest
 from helpers.graphs import store_of
 from helpers.networks import GRAPHS, neighbors_of, networks, pairs_of, same
 
-from csaw.engine.analytics.cpu.kernels.ranking import sum_products
+from csaw.engine.analytics.cpu.kernels.sums import sum_products
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.measure import find
 

@@ -10,7 +10,7 @@ from helpers.graphs import random_store, store_of
 from helpers.networks import networks, stores, two_hubs
 from helpers.oracles import distances, rows_in
 
-from csaw.engine.analytics.cpu.kernels.betweenness import depend
+from csaw.engine.analytics.cpu.kernels.bfs import depend
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.measures.betweenness import Betweenness
 

@@ -11,7 +11,7 @@ from helpers.graphs import random_store, store_of
 from helpers.networks import GRAPHS, SHAPES, networks, pairs_of, stores
 
 from csaw.cli.main import cli
-from csaw.engine.analytics.cpu import diameter
+from csaw.engine.analytics.cpu import searches
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.measures.diameter import Diameter
 
@@ -64,9 +64,9 @@ def test_random_graphs_have_those_of_networkx_whatever_rules_out_few(tmp_path, m
             tmp_path / f"{seed}.zarr", seed=seed, vertices=100, edges=edges, directed=directed, weighted=False
         )
         network, wanted = HostNetwork(store, threads=1), expected(store)
-        for few, at_once in ((diameter.FEW, diameter.AT_ONCE), (0, 1), (2**40, 3)):
-            monkeypatch.setattr(diameter, "FEW", few)
-            monkeypatch.setattr(diameter, "AT_ONCE", at_once)
+        for few, at_once in ((searches.FEW, searches.AT_ONCE), (0, 1), (2**40, 3)):
+            monkeypatch.setattr(searches, "FEW", few)
+            monkeypatch.setattr(searches, "AT_ONCE", at_once)
             assert values(Diameter().findings(network)) == wanted, (seed, few)
 
 

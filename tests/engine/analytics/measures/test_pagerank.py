@@ -10,8 +10,8 @@ from helpers.graphs import TROUBLED, random_store, store_of
 from helpers.networks import GRAPHS, networks, pairs_of, same
 
 from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.iterations import UNITS, most_iterations
 from csaw.engine.analytics.measure import find
-from csaw.engine.analytics.ranks import UNITS, most_iterations
 from csaw.partition import IngestOptions, ingest, open_graph
 from csaw.partition.errors import OptionError
 

@@ -14,7 +14,7 @@ from csaw.engine.analytics.evaluation import sampled
 from csaw.engine.analytics.evaluation.evaluate import evaluate
 from csaw.engine.analytics.measures.patterns import Patterns
 from csaw.engine.analytics.pattern import ANY, PATTERNS, Asked, plan, size_of
-from csaw.engine.plan.residency import Residency
+from csaw.engine.plan.choices import Residency
 from csaw.partition.errors import BudgetError, OptionError
 
 ALL = ",".join(PATTERNS)

@@ -5,12 +5,12 @@ import pytest
 from helpers.networks import GRAPHS, neighbors_of
 
 from csaw.engine.analytics.cpu import components as analytics
-from csaw.engine.analytics.cpu.kernels import components, ranking
+from csaw.engine.analytics.cpu.kernels import components, sums
 from csaw.engine.analytics.cpu.network import HostNetwork
+from csaw.engine.analytics.iterations import UNITS
 from csaw.engine.analytics.measure import find
-from csaw.engine.analytics.ranks import UNITS
 
-RIGHT = {"settle": ranking.settle, "sum_rows": ranking.sum_rows, "lower": components.lower}
+RIGHT = {"settle": sums.settle, "sum_rows": sums.sum_rows, "lower": components.lower}
 
 
 def ignores_damping(low, high, base, sources, damping, *rest):
@@ -36,7 +36,7 @@ def forgets_the_last_vertex(low, high, *rest):
 def test_a_fault_of_ranks_is_seen(graph, kernel, fault, tmp_path, monkeypatch):
     network = HostNetwork(GRAPHS[graph](tmp_path / "g.zarr"))
     wanted = find("pagerank")(tolerance=1e-12).findings(network)["pagerank"].values
-    monkeypatch.setattr(ranking, kernel, fault)
+    monkeypatch.setattr(sums, kernel, fault)
     found = find("pagerank")(tolerance=1e-12).findings(network)["pagerank"].values
     assert not np.allclose(found, wanted, rtol=1e-9)
 

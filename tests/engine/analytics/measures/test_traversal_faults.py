@@ -9,7 +9,7 @@ from helpers.networks import SHAPES, least
 from helpers.oracles import distances, rows_in, weak
 
 from csaw.engine.analytics.cpu import searches
-from csaw.engine.analytics.cpu.kernels import betweenness, bfs, components, reach, sssp
+from csaw.engine.analytics.cpu.kernels import bfs, components, reach, sssp
 from csaw.engine.analytics.cpu.network import HostNetwork
 
 RIGHT = {
@@ -20,8 +20,8 @@ RIGHT = {
         bfs.collect,
         reach.settle,
         sssp.relax,
-        betweenness.depend,
-        betweenness.hand_over,
+        bfs.depend,
+        bfs.hand_over,
     )
 }
 
@@ -100,12 +100,12 @@ def test_a_level_that_is_seen_while_it_is_summed_is_seen(undirected, monkeypatch
         passed, ways, _ = given[-3:]
         passed[order[low:high]] = ways[order[low:high]]
 
-    monkeypatch.setattr(betweenness, "depend", hands_over_too_early)
+    monkeypatch.setattr(bfs, "depend", hands_over_too_early)
     assert not np.array_equal(network.compute("betweenness", sources=sources), right)
 
 
 def test_dependencies_that_are_not_handed_over_are_seen(undirected, monkeypatch):
     network, sources = HostNetwork(undirected), np.array([1, 4])
     right = network.compute("betweenness", sources=sources)
-    monkeypatch.setattr(betweenness, "hand_over", lambda low, high, *given: RIGHT["hand_over"](low, high - 1, *given))
+    monkeypatch.setattr(bfs, "hand_over", lambda low, high, *given: RIGHT["hand_over"](low, high - 1, *given))
     assert not np.array_equal(network.compute("betweenness", sources=sources), right)

@@ -141,7 +141,7 @@ def test_twice_the_error_holds_the_truth_where_all_draws_say_the_same(tmp_path, 
 
 def test_each_wedge_is_drawn_alike():
     """The wedge of every number is another one, and all there are."""
-    from csaw.engine.analytics.cpu.kernels.wedges import pair_of
+    from csaw.engine.analytics.cpu.kernels.triangles import pair_of
 
     found = [pair_of(number) for number in range(4950)]
     assert sorted(found) == sorted((i, j) for j in range(100) for i in range(j))

@@ -1,1 +1,0 @@
-"""Formats of samples, a file or a folder for each: see :mod:`csaw.engine.export.targets`."""
