@@ -12,8 +12,8 @@ from helpers.stats import assert_drawn_from
 
 import csaw
 from csaw.engine import prepare
+from csaw.engine.plan.choices import Method
 from csaw.engine.plan.metapath import Metapath
-from csaw.engine.plan.methods import Method
 from csaw.partition.errors import OptionError
 
 FILES = {
