@@ -1,0 +1,46 @@
+"""The commands and the program of the guide to graphs of several types run and print what it says."""
+
+import re
+import runpy
+import shlex
+from pathlib import Path
+
+from click.testing import CliRunner
+
+import csaw
+from csaw.cli.main import cli
+
+PAGE = (Path(__file__).parents[1] / "docs" / "guides" / "types.md").read_text()
+VARIES = re.compile(r"\(\d.*|Next: .*")  # sizes and seconds
+
+
+def printed(command):
+    done = CliRunner().invoke(cli, shlex.split(command)[1:])
+    assert done.exit_code == 0, f"{command}\n{done.output}"
+    return [VARIES.sub("", line) for line in done.stdout.splitlines()]
+
+
+def test_the_guide_to_types_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("writes.csv").write_text("author,paper\nann,1\nann,2\nbob,2\nbob,3\n")
+    Path("venues.csv").write_text("paper,venue\n1,kdd\n2,kdd\n3,www\n")
+    for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL):
+        command, *shown = block.splitlines()
+        out = printed(command.removeprefix("$ "))
+        assert [line for line in shown if VARIES.sub("", line) not in out and line != "..."] == []
+    (program,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (wanted,) = re.findall(r"names\)  # (.*)", program)
+    Path("papers.zarr").rename("moved.zarr")
+    Path("program.py").write_text(program)
+    capsys.readouterr()
+    runpy.run_path("program.py")
+    assert capsys.readouterr().out.splitlines() == [wanted, "(2, 5)"]
+    first, second, export = "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)).splitlines()
+    printed(first)
+    walks = csaw.open_samples("walks.zarr").walks[:].tolist()
+    printed(second)
+    assert csaw.open_samples("walks.zarr").walks[:].tolist() == walks
+    printed(export)
+    assert re.fullmatch(
+        r"(author:\w+ paper:\d venue:\w+ paper:\d ){2}author:\w+", Path("walks.txt").read_text().splitlines()[0]
+    )
