@@ -69,7 +69,7 @@ NAMES_ELSEWHERE = {  # csaw's names, and those of other programs and papers
     "cluster-gcn": "clustergcn cluster-sampler",
     "clustering": "method clustering-method",
     "clustering-seed": "cluster-seed",
-    "deepwalk": "random-walk randomwalk uniform-walk",
+    "deepwalk": "random-walk randomwalk uniform-walk metapath2vec",
     "export-json": "json json-file",
     "fanout": "fanouts num-neighbors num-samples neighbors",
     "id-type": "ids id-dtype",
