@@ -137,15 +137,20 @@ class TypedRows:
         self.place = len(options.edge_columns)  # of the column ``relation`` among those that are no weights
         self.sizes = [sum(map(_size, paths)) for _, paths in given.files]
         self.done = [0] * len(self.sizes)
-        reading = replace(options, directed=True)
+        reading = replace(options, target_offset=0)  # the ids of another type are others anyway
         self.rows: list[FileRows | Several] = []
         self.stack = ExitStack()
         try:
             for number, (relation, paths) in enumerate(given.files):
                 told = partial(self._tell, number, progress) if progress else None
                 found = _with_columns(relation, paths[0], reading, crew)
-                self.rows.append(_opened(list(paths), found, crew, budget, told))
-                self.stack.callback(self.rows[-1].close)
+                self.rows.append(rows := _opened(list(paths), found, crew, budget, told))
+                self.stack.callback(rows.close)
+                if options.directed is None and rows.shape.undirected and relation.source == relation.target:
+                    raise OptionError(
+                        f"{relation}: {paths[0]} says that its edges have no direction, but those of a relation have "
+                        "one; pass --directed to read each row as one edge"
+                    )
         except BaseException:
             self.close()
             raise

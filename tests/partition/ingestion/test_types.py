@@ -156,6 +156,19 @@ def test_a_type_without_edges_is_there(here):
     assert store.types.edges == (0, 4)
 
 
+def test_both_sides_of_a_bipartite_file_keep_their_numbers(here):
+    (here / "out.likes").write_text("% bip unweighted\n% 2 2 2\n1 1\n2 2\n")
+    store = made({"user-likes-item": "out.likes"})
+    assert store.vertex_ids().tolist() == ["item:1", "item:2", "user:1", "user:2"]
+
+
+def test_a_file_that_says_it_is_undirected_is_read_as_directed_only_if_asked(here):
+    (here / "snap.txt").write_text("# Undirected graph: ../../data/output/a.txt\n# FromNodeId\tToNodeId\n1\t2\n")
+    with pytest.raises(OptionError, match="a-near-a: snap.txt says that its edges have no direction"):
+        made({"a-near-a": "snap.txt"})
+    assert made({"a-near-a": "snap.txt"}, directed=True).edges == 1
+
+
 WRONG = [
     ({"author-writes-paper": "nope.csv"}, {}, "nope.csv cannot be read"),
     ({"a-b-c-": "writes.csv"}, {}, "expected SOURCE-NAME-TARGET"),
