@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Self
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.bases import ChosenBias
-from csaw.engine.sources.given_sources import OF_TYPE
+from csaw.engine.sources.sources import OF_TYPE
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.types import RELATION

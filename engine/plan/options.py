@@ -65,7 +65,7 @@ class RunOptions:
         None,
         SAMPLE,
         "vertices to start from: all, random:N for N different random vertices, type:NAME for all vertices of a "
-        "type, or a file of vertex ids; for "
+        "type or type:NAME:N for N of them, or a file of vertex ids; for "
         "mini-batches, the file has one id per line, optionally followed by a label; with a time strategy, each line "
         "ends with a time [default: all, or random vertices if the algorithm needs them]",
         object,

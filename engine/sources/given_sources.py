@@ -123,7 +123,6 @@ arrays of mini-batches.
 CHANCES = "probability"  # the array of the chances of seeds that are drawn
 TIMES = "time"
 """The times of sources, likewise."""
-OF_TYPE = "type:"
 IDS_ALONE = {1: "one vertex id"}
 FORMS = {
     Asked.EACH: (
@@ -168,10 +167,9 @@ class Listed(NamedTuple):
 def read_sources(given: object, store: GraphStore, *, are_seeds: bool, times: Asked = Asked.NEVER) -> Listed:
     """The list of sources that a user gives for ``store``.
 
-    given: ``type:NAME`` for all vertices of a type; or a file of original ids, as :func:`rows_of` reads it; for an
-        algorithm whose sources ``are_seeds`` of mini-batches, of one id on each line, or of an id and a label, a
-        number, on every line. Or an array of original ids. Or, for seeds, a mapping with the arrays ``ids`` and ``y``,
-        the labels.
+    given: a file of original ids, as :func:`rows_of` reads it; for an algorithm whose sources ``are_seeds`` of
+        mini-batches, of one id on each line, or of an id and a label, a number, on every line. Or an array of original
+        ids. Or, for seeds, a mapping with the arrays ``ids`` and ``y``, the labels.
     times: those that the algorithm asks for. If each source has one, each line ends with it, as the input of the store
         has times, and a mapping has them as ``time``. Beside one for all, each line is an id alone, so that no time is
         taken for a vertex or a label.
@@ -179,23 +177,11 @@ def read_sources(given: object, store: GraphStore, *, are_seeds: bool, times: As
     FormatError, with the line, for a file that is none of these; OptionError for other values, and where the graph
     lacks a vertex.
     """
-    if isinstance(given, str) and given.startswith(OF_TYPE):
-        return Listed(_of_type(given.removeprefix(OF_TYPE), store))
     if isinstance(given, str | Path):
         return _from_file(Path(given), store, are_seeds, times)
     if isinstance(given, Mapping):
         return _from_mapping(given, store, are_seeds, times)
     return Listed(_from_array(given, store))
-
-
-def _of_type(name: str, store: GraphStore) -> np.ndarray:
-    """The vertices of a type."""
-    if store.stored.types is None:
-        raise OptionError(f"--sources {OF_TYPE}{name}: {store.path} has one type of vertices; pass --sources all")
-    try:
-        return np.arange(*store.stored.types.span(name), dtype=np.int64)
-    except OptionError as error:
-        raise OptionError(f"--sources {OF_TYPE}{name}: {error}") from error
 
 
 def _from_mapping(given: Mapping[str, object], store: GraphStore, are_seeds: bool, asked: Asked) -> Listed:

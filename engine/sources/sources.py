@@ -180,6 +180,8 @@ def require_sets(listed: np.ndarray | None, count: int, size: int, instances: in
 
 MANY = 1 << 16  # sources that a GPU counts faster than it is sent them
 MOST_EPOCHS = 2**32 - 1  # their numbers are part of the address of what shuffles them
+OF_TYPE = "type:"  # before the name of a type, all of whose vertices are sources
+COUNT = re.compile(r"[0-9]{1,19}")
 LISTED = 2**64 - 1  # number of the instance whose draws choose random:N
 
 
@@ -294,19 +296,34 @@ class Sources:
 
     def _listed(self, store: GraphStore, given: object, algorithm: Algorithm) -> Listed:
         if isinstance(given, str) and given.startswith("random:"):
-            return Listed(self._random(given))
+            return Listed(self._random(given, given.removeprefix("random:"), (0, self.vertices)))
+        if isinstance(given, str) and given.startswith(OF_TYPE):
+            return Listed(self._of_type(given, store))
         return read_sources(given, store, are_seeds=self.are_seeds, times=times_asked(algorithm))
 
-    def _random(self, given: str) -> np.ndarray:
+    def _random(self, given: str, count: str, span: tuple[int, int]) -> np.ndarray:
+        """So many different vertices, of the dense ids from span[0] to before span[1]."""
         from csaw.engine.draws.random import distinct_below
 
-        text = given.removeprefix("random:")
-        wanted = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0
-        if not 0 < wanted <= self.vertices:
+        wanted, (first, last) = int(count) if COUNT.fullmatch(count) else 0, span
+        if not 0 < wanted <= last - first:
+            form = given.removesuffix(count) + "N"
+            of = "the graph's" if last - first == self.vertices else "the type's"
             raise OptionError(
-                f"--sources random:N: expected N from 1 to the graph's {self.vertices} vertices, found {quoted(text)}"
+                f"--sources {form}: expected N from 1 to {of} {last - first} vertices, found {quoted(count)}"
             )
-        return distinct_below(np.uint64(self.seed), np.uint64(LISTED), SOURCE_SLOT, self.vertices, wanted)
+        return first + distinct_below(np.uint64(self.seed), np.uint64(LISTED), SOURCE_SLOT, last - first, wanted)
+
+    def _of_type(self, given: str, store: GraphStore) -> np.ndarray:
+        """All vertices of a type, or so many of them: ``type:NAME`` or ``type:NAME:N``."""
+        name, several, count = given.removeprefix(OF_TYPE).partition(":")
+        if store.stored.types is None:
+            raise OptionError(f"--sources {given}: {store.path} has one type of vertices; pass --sources all")
+        try:
+            span = store.stored.types.span(name)
+        except OptionError as error:
+            raise OptionError(f"--sources {given}: {error}") from error
+        return self._random(given, count, span) if several else np.arange(*span, dtype=np.int64)
 
     def take(self, first: int, last: int, flat: bool, xp: ModuleType = np) -> np.ndarray:
         """int64: dense source ids of n instances first .. last - 1, [n] if ``flat``, else [n, frontier size].

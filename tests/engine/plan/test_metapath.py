@@ -177,6 +177,13 @@ def test_sources_are_the_vertices_of_the_first_type(store):
     for sources in ("all", ["author:0"], "random:5", "type:author"):
         with pytest.raises(OptionError, match="expected vertices of the type venue, at which the metapath begins"):
             csaw.sample(store, metapath="venue,paper,venue", sources=sources, device="cpu", progress=False)
+    three = csaw.sample(store, sources="type:paper:2", walk_length=1, seed=3, device="cpu", progress=False)
+    starts = three.names(three.walks[:, 0]).tolist()
+    assert len(set(starts)) == 2
+    assert all(one.startswith("paper:") for one in starts)
+    for wrong in ("0", "4", "x", "", "1.0"):
+        with pytest.raises(OptionError, match="sources type:paper:N: expected N from 1 to the type's 3 vertices"):
+            csaw.sample(store, sources=f"type:paper:{wrong}", device="cpu", progress=False)
     with pytest.raises(OptionError, match="sources type:autor: there is no type 'autor'; did you mean author"):
         csaw.sample(store, sources="type:autor", device="cpu", progress=False)
 
