@@ -244,7 +244,8 @@ class NeighborLoader(EpochLoader[MiniBatch, "Data"]):
         transform: called with each mini-batch.
         transform_sampler_output: called with each SamplerOutput before features are gathered.
         features: for a graph store, arrays by name, such as ``{"x": np.load("x.npy", mmap_mode="r"), "y": labels}``,
-            whose rows are gathered by ``n_id``: NumPy arrays and memory maps, tensors, or arrays on a GPU.
+            whose rows are gathered by ``n_id``: NumPy arrays and memory maps, tensors, or arrays on a GPU. Their names
+            must not be those of the mini-batch, such as ``n_id``.
         edge_features: the same for edges, gathered by ``e_id``.
         seed: number that all draws follow from.
         rank: number of this process among those that train together, from 0 on.
