@@ -184,11 +184,12 @@ def _measured(
 
 def _check_plot(plot: Path | None, size: tuple[float, float] | None, title: str | None) -> None:
     from csaw.engine.analytics.evaluation import plots
+    from csaw.engine.analytics.evaluation.evaluate import PLOT_INCHES
 
     if plot is None and (size, title) != (None, None):
         raise click.UsageError("--plot-size and --plot-title need --plot and a folder")
     if plot:
-        plots.check()
+        plots.check(size or PLOT_INCHES)
 
 
 def _write_list(graph: str, what: str | None, out: str | None, wanted: Options) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from csaw.engine.loaders.graphs import require_room
 from csaw.engine.loaders.mini_batches import EpochBatches, EpochLoader, MiniBatch
 from csaw.engine.loaders.neighbor_loader import algorithm_options
 from csaw.engine.loaders.pyg_arguments import (
@@ -111,6 +112,7 @@ class EventLoader(EpochLoader[MiniBatch, "Data"]):
             raise OptionError(f"temporal_strategy: expected uniform or last, found {quoted(temporal_strategy)}")
         self.data, self.transform = data, transform
         src, dst, times = events_of(data)
+        require_room("data.src and data.dst", int(data.num_nodes))
         indptr, indices, order = rows_of_edges(np.append(src, dst), np.append(dst, src), int(data.num_nodes))
         store = InMemory("events", indptr, indices, edge_columns={TIME: np.tile(times, 2)[order]})
         self.event = torch.from_numpy(order % max(times.size, 1)).to(data.src.device)
@@ -168,9 +170,14 @@ def events_of(data: "TemporalData") -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def span_of(events: slice, count: int) -> tuple[int, int]:
     """The first of some ``events`` of ``count``, and their number. OptionError where they are no successive ones."""
-    if not isinstance(events, slice) or events.step not in (None, 1):
-        raise OptionError(f"events: expected a slice without a step, such as slice(100, 200), found {quoted(events)}")
-    first, last, _ = events.indices(count)
+    try:
+        first, last, step = events.indices(count)
+    except (AttributeError, TypeError, ValueError):  # no slice, or one of other things than integers
+        step = 0
+    if step != 1:
+        raise OptionError(
+            f"events: expected a slice of integers without a step, such as slice(100, 200), found {quoted(events)}"
+        )
     if last <= first:
         raise OptionError(f"events: expected at least one of the {count:,} events, found {quoted(events)}")
     return first, last - first

@@ -11,12 +11,14 @@ import numpy as np
 from csaw.datasets.given import opened
 from csaw.engine.loaders.pyg_arguments import edge_times
 from csaw.engine.loaders.tensors import needed
+from csaw.engine.plan.rates import available_bytes
 from csaw.partition import GraphStore
 from csaw.partition.base.compile import njit
 from csaw.partition.base.kernel_tools import empty
 from csaw.partition.base.quoting import quoted
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.graph.edge_columns import TIME
+from csaw.partition.graph.given_arrays import array_of, weights_of
 from csaw.partition.graph.in_memory import InMemory, rows_of_edges
 from csaw.partition.ingestion.objects import Foreign
 
@@ -79,6 +81,7 @@ def graph_of(
             )
         return Sampled(opened(data), None)
     source, target = _edges_of(data)
+    require_room("data", int(data.num_nodes))
     weights = None if weight_attr is None else _weights_of(data, weight_attr, source.size)
     if self_loops:
         missing = np.setdiff1d(np.arange(data.num_nodes), source[source == target])
@@ -88,6 +91,16 @@ def graph_of(
     columns = None if time_attr is None else {TIME.name: edge_times(data, time_attr, source)[order]}
     held = InMemory("edge_index", indptr, indices, None if weights is None else weights[order], edge_columns=columns)
     return Sampled(held, torch.from_numpy(order).to(data.edge_index.device))
+
+
+def require_room(where: str, vertices: int) -> None:
+    """BudgetError unless the rows of a graph of so many ``vertices`` can be made in memory."""
+    need, free = 24 * vertices, available_bytes()  # offsets of rows, and twice those of sorting
+    if need > free:
+        raise BudgetError(
+            f"{where}: rows of {vertices:,} vertices take {need:,} bytes while they are made, and {free:,} are free; "
+            "number only the vertices that have edges"
+        )
 
 
 def is_data(graph: object) -> "TypeGuard[Data]":
@@ -124,12 +137,7 @@ def _weights_of(data: "Data", name: str, edges: int) -> np.ndarray:
     """float32 [edges]: an attribute of each edge, in the order of edge_index."""
     if name not in data:
         raise OptionError(f"weight_attr: data has no attribute {quoted(name)}; it has {', '.join(sorted(data.keys()))}")
-    weights = torch.as_tensor(data[name]).detach().cpu().to(torch.float32).numpy()
-    if weights.size != edges:
-        raise OptionError(
-            f"weight_attr: expected a number for each of {edges:,} edges, found {list(weights.shape)} in data.{name}"
-        )
-    return weights.reshape(-1)
+    return weights_of("weight_attr", array_of("weight_attr", data[name]).reshape(-1), edges)
 
 
 # Types of subgraphs of a mini-batch beside the drawn edges: with their reverses, or all edges among its nodes.

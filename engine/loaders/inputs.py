@@ -1,12 +1,14 @@
 """Seeds and features of loaders, as users give them."""
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 
 from csaw.engine.loaders.tensors import needed
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
+from csaw.partition.graph.given_arrays import refuse_masked
 
 # The seeds of loaders, as users give them: numbers of vertices, or a mask of all vertices.
 
@@ -68,28 +70,55 @@ def _mixed(given: object, held: np.ndarray) -> bool:
 # a GPU.
 
 
+SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
+"""Types of which PyTorch cannot select rows, each with one of the same bits of which it can."""
+
+
 def as_tensor(name: str, values: object, rows: int) -> Tensor:
     """Features as a tensor that shares their memory: of a NumPy array or memory map, a tensor, or an array on a GPU
     (DLPack).
 
-    OptionError unless they have ``rows`` rows.
+    OptionError unless they have ``rows`` rows that can be selected, none of them masked.
     """
+    refuse_masked(name, values)
     try:
-        if isinstance(values, np.ndarray):
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "The given NumPy array is not writable")  # nothing writes to it
-                held = torch.from_numpy(values)
-        else:
-            held = values if isinstance(values, torch.Tensor) else torch.from_dlpack(values)
+        held = _tensor_of(values)
+        shape = list(held.shape)
     except Exception as error:  # of PyTorch, or of the object's library
         raise OptionError(
             f"{name}: expected an array of numbers, a tensor, or an array on a GPU, found {quoted(values)}"
         ) from error
-    if held.ndim == 0 or held.shape[0] != rows:
-        raise OptionError(f"{name}: expected {rows:,} rows, found the shape {list(held.shape)}")
+    if not shape or shape[0] != rows:
+        raise OptionError(f"{name}: expected {rows:,} rows, found the shape {shape}")
+    require_rows(name, held, gathered)
     return held
+
+
+def _tensor_of(values: object) -> Tensor:
+    if isinstance(values, np.ndarray):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The given NumPy array is not writable")  # nothing writes to it
+            return torch.from_numpy(values)
+    return values if isinstance(values, torch.Tensor) else torch.from_dlpack(values)
+
+
+def require_rows(name: str, values: "Tensor | np.ndarray", select: Callable[..., object]) -> None:
+    """OptionError unless ``select`` finds rows of an array or a tensor, as it would for each mini-batch."""
+    refuse_masked(name, values)
+    try:
+        select(values, torch.zeros(0, dtype=torch.int64, device=getattr(values, "device", None)))
+        found = "a tensor without values (meta)" if getattr(values, "is_meta", False) else ""
+    except Exception as error:  # noqa: BLE001 - of PyTorch, which has no rows of some types and layouts
+        layout, said = getattr(values, "layout", torch.strided), str(error).splitlines()[0][:120]
+        kind = str(getattr(values, "dtype", type(values).__name__))
+        found = f"{kind if layout == torch.strided else layout} ({said}); convert it"
+    if found:
+        raise OptionError(f"{name}: expected a dense tensor or array whose rows can be selected, found {found}")
 
 
 def gathered(values: Tensor, index: Tensor) -> Tensor:
     """The rows of a tensor that ``index``, an int64 tensor, names, in its order; on the device of the tensor."""
-    return values.index_select(0, index.to(values.device))
+    index = index.to(values.device)
+    if values.dtype in SIGNED:
+        return values.view(SIGNED[values.dtype]).index_select(0, index).view(values.dtype)
+    return values.index_select(0, index)

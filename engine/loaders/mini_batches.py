@@ -11,7 +11,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, Generic, NoReturn, Protocol, TypedDict, TypeVar, cast
+from threading import Lock
+from typing import TYPE_CHECKING, Generic, NoReturn, Protocol, TypeAlias, TypedDict, TypeVar, cast
 
 import numpy as np
 
@@ -268,6 +269,10 @@ class Epochs(Protocol[Drawn]):
         """Give back the graph, threads and devices."""
 
 
+Begun: TypeAlias = tuple[int, Ahead[list[Drawn]]]  # the number of the next epoch, and its lists
+HANDOVER = Lock()  # of all loaders: several threads may loop over one, and each holds it for a moment
+
+
 class EpochLoader(ABC, Generic[Drawn, Made]):
     """``drawn`` draws the mini-batches ``first`` to ``last`` - 1 of an epoch: its ``draw`` yields lists of them, and it
     has so many ``epochs``.
@@ -279,7 +284,7 @@ class EpochLoader(ABC, Generic[Drawn, Made]):
 
     drawn: Epochs[Drawn]
     _epoch = 0
-    _begun: tuple[int, Ahead[list[Drawn]]] | None = None  # the number of the next epoch, and its lists
+    _begun: Begun[Drawn] | None = None
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
@@ -292,32 +297,39 @@ class EpochLoader(ABC, Generic[Drawn, Made]):
         return self.drawn.last - self.drawn.first
 
     def __iter__(self) -> Iterator[Made]:
-        epoch, self._epoch = self._epoch, self._epoch + 1
+        with HANDOVER:
+            epoch, self._epoch = self._epoch, self._epoch + 1
         return self._handed_out(epoch)
 
     def _handed_out(self, epoch: int) -> Generator[Made, None, None]:
         with closing(self._begun_or_new(epoch)) as lists, closing(Ahead(self._made(lists), AHEAD)) as made:
             for number, one in enumerate(made):
                 if number == max(0, len(self) - EARLY) and self._epoch == epoch + 1 < self.drawn.epochs:
-                    self._leave_begun()
-                    self._begun = self._epoch, self._draw(self._epoch)
+                    self._leave_begun((epoch + 1, self._draw(epoch + 1)))
                 after_default_streams()
                 yield one
 
     def _begun_or_new(self, epoch: int) -> Ahead[list[Drawn]]:
-        if self._begun and self._begun[0] == epoch:
-            lists, self._begun = self._begun[1], None
-            return lists
-        self._leave_begun()
+        begun = self._exchanged(None)
+        if begun and begun[0] == epoch:
+            return begun[1]
+        if begun:
+            begun[1].close()
         return self._draw(epoch)
 
     def _draw(self, epoch: int) -> Ahead[list[Drawn]]:
         return Ahead(self.drawn.draw(epoch), 1)
 
-    def _leave_begun(self) -> None:
-        if self._begun:
-            self._begun[1].close()
-            self._begun = None
+    def _leave_begun(self, begun: Begun[Drawn] | None = None) -> None:
+        """Close the epoch that is begun, which another one may replace."""
+        if before := self._exchanged(begun):
+            before[1].close()
+
+    def _exchanged(self, begun: Begun[Drawn] | None) -> Begun[Drawn] | None:
+        """The epoch that was begun before; of several threads one gets it."""
+        with HANDOVER:
+            before, self._begun = self._begun, begun
+        return before
 
     def _made(self, lists: Ahead[list[Drawn]]) -> Generator[Made, None, None]:
         for several in lists:

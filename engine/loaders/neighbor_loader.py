@@ -4,19 +4,22 @@ See Hamilton et al., NeurIPS 2017.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from csaw.engine.loaders.graphs import GraphData, Sampled, finisher, graph_of
-from csaw.engine.loaders.inputs import as_tensor, gathered, input_nodes_of, vertices_in
+from csaw.engine.loaders.inputs import as_tensor, gathered, input_nodes_of, require_rows, vertices_in
 from csaw.engine.loaders.mini_batches import EpochBatches, EpochLoader, MiniBatch, SeededBatches
 from csaw.engine.loaders.pyg_arguments import (
     OF_NEIGHBORS,
+    OWN,
     READERS,
     Timed,
     refuse_decided,
+    refuse_features,
     refuse_untimed,
     times_at,
     without_others,
@@ -167,6 +170,13 @@ def algorithm_options(
     return {"fanout": num_neighbors, "replace": replace, "disjoint": disjoint, "weighted": weighted}
 
 
+def refuse_other_attributes(data: "Data") -> None:
+    """OptionError for an attribute of nodes or edges of which PyTorch Geometric cannot select rows."""
+    for name, held in data.to_dict().items():
+        if name not in ("edge_index", "num_nodes") and (data.is_node_attr(name) or data.is_edge_attr(name)):
+            require_rows(f"data.{name}", held, partial(index_select, dim=data.__cat_dim__(name, held)))
+
+
 def refuse_time(time: object) -> None:
     """OptionError where times are given."""
     if time is not None:
@@ -189,6 +199,7 @@ needed("torch")
 
 pyg_data = needed("torch_geometric.data")
 NodeLoader = needed("torch_geometric.loader").NodeLoader
+index_select = needed("torch_geometric.loader.utils").index_select
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -233,7 +244,8 @@ class NeighborLoader(EpochLoader[MiniBatch, "Data"]):
         transform: called with each mini-batch.
         transform_sampler_output: called with each SamplerOutput before features are gathered.
         features: for a graph store, arrays by name, such as ``{"x": np.load("x.npy", mmap_mode="r"), "y": labels}``,
-            whose rows are gathered by ``n_id``: NumPy arrays and memory maps, tensors, or arrays on a GPU.
+            whose rows are gathered by ``n_id``: NumPy arrays and memory maps, tensors, or arrays on a GPU. Their names
+            must not be those of the mini-batch, such as ``n_id``.
         edge_features: the same for edges, gathered by ``e_id``.
         seed: number that all draws follow from.
         rank: number of this process among those that train together, from 0 on.
@@ -285,10 +297,10 @@ class NeighborLoader(EpochLoader[MiniBatch, "Data"]):
         is_timed = self.timed.check(subgraph_type, weight_attr, options)
         if not is_timed and isinstance(data, pyg_data.Data):
             refuse_untimed(options)
-        if is_timed or "time_strategy" in options:
-            self.timed.refuse_features(features=features or {}, edge_features=edge_features or {})
         disjoint = disjoint or (is_timed and "start_time" not in options)
         self.graph = graph_of(data, weight_attr, time_attr=time_attr)
+        if isinstance(data, pyg_data.Data):
+            refuse_other_attributes(data)
         self.transform = transform
         self.with_edges = finisher(subgraph_type, self.graph.store, disjoint=disjoint)
         self.features, self.edge_features = self._held(features, "vertices"), self._held(edge_features, "edges")
@@ -311,6 +323,14 @@ class NeighborLoader(EpochLoader[MiniBatch, "Data"]):
             on_device=self.graph.stays_on_device,
             **asked | mini_batches | options,
         )
+        taken = [*OWN, *self.timed.names] if is_timed or "time_strategy" in options else [*OWN]
+        taken += ["batch"] * disjoint + [LABELS] * (self.drawn.stream.job.sources.labels is not None)
+        refuse_features(taken, features=features, edge_features=edge_features)
+        for argument, arrays, name in (("features", features, "n_id"), ("edge_features", edge_features, "e_id")):
+            if arrays and name in self.data:
+                raise OptionError(
+                    f"{argument}: expected data without {name}, by which they are gathered; rename this attribute"
+                )
 
     @property
     def dataset(self) -> range:

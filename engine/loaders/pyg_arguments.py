@@ -1,7 +1,7 @@
 """The times of edges and of seeds, as arguments of PyTorch Geometric's NeighborLoader name them."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import NO_TIME
+from csaw.partition.graph.given_arrays import refuse_masked
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -59,14 +60,10 @@ class Timed(NamedTuple):
             )
         return self.time_attr is not None
 
-    def refuse_features(self, **given: Mapping[str, object]) -> None:
-        """OptionError where arrays that are ``given`` have a name of the times in mini-batches."""
-        for argument, arrays in given.items():
-            if taken := [name for name in (self.time_attr or TIME, SEED_TIME) if name in arrays]:
-                raise OptionError(
-                    f"{argument}: expected a name other than those of the times in mini-batches, found "
-                    f"{quoted(taken[0])}; give the array another name"
-                )
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of times in mini-batches."""
+        return self.time_attr or TIME, SEED_TIME
 
     def options(self, data: "Data | GraphStore", store: GraphStore, nodes: np.ndarray | None, given: Values) -> Values:
         """The options of the algorithm minibatch: its strategy, and where seeds have times of their own, seeds with
@@ -100,6 +97,27 @@ class Timed(NamedTuple):
         return known_times("time_attr", times[seeds])
 
 
+OWN = (
+    *("n_id", "e_id", "edge_index", "input_id", "batch_size", "num_nodes"),
+    *("num_sampled_nodes", "num_sampled_edges"),
+)
+"""Names that all mini-batches of neighbors have."""
+
+
+def refuse_features(taken: Collection[str], **given: Mapping[str, object] | None) -> None:
+    """OptionError where an array that is ``given`` has a name that is ``taken`` by what a mini-batch has, or by an
+    array of another argument.
+    """
+    seen = dict.fromkeys(taken, "of what mini-batches have")
+    for argument, arrays in given.items():
+        if wrong := [name for name in arrays or {} if name in seen]:
+            raise OptionError(
+                f"{argument}: expected a name other than those {seen[wrong[0]]}, found {quoted(wrong[0])}; give the "
+                "array another name"
+            )
+        seen |= dict.fromkeys(arrays or {}, f"in {argument}")
+
+
 def refuse_untimed(given: Values) -> None:
     """OptionError where options that are ``given`` draw a Data object in time whose times no argument names."""
     if given.get("time_strategy") not in (None, NONE):
@@ -124,6 +142,7 @@ def int64_times(argument: str, given: object, count: int, of: str) -> np.ndarray
     """int64: a time for each of so many seeds, nodes or edges. OptionError, which begins with the ``argument``, for
     anything else.
     """
+    refuse_masked(argument, given)
     try:
         held = needed("torch").as_tensor(given).detach().cpu().numpy()
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:  # of PyTorch, whose reasons name no argument
@@ -224,6 +243,7 @@ REFUSED: Mapping[str, Refusal] = {
     "directed": Refusal(True, 'use subgraph_type="induced"'),
     "sample_direction": Refusal("forward", "csaw samples the sources of the edges to a vertex; turn the edges round"),
     "custom_cls": Refusal(None, "mini-batches are Data objects; change them in transform"),
+    "induced": Refusal(False, 'subgraph_type="induced" of NeighborLoader gives all edges among the nodes'),
     "input_id": Refusal(None, "input_id counts the seeds; look up your numbers by batch.input_id"),
     "collate_fn": Refusal(None, "change mini-batches in transform"),
     "dataset": Refusal(None, SEEDED),

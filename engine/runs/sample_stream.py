@@ -28,6 +28,7 @@ from csaw.engine.samples.layouts import VERTEX, SampleLayout, kind_of
 from csaw.engine.schedule.backend import ALL, Backend
 from csaw.engine.schedule.batch_loop import Batches, FinishedBatch, kept
 from csaw.engine.schedule.device_threads import DeviceThreads, aside, failure
+from csaw.engine.sources.seeds import SeedOrder
 from csaw.partition import GraphStore
 from csaw.partition.arrays.words import Words
 from csaw.partition.base import arguments
@@ -64,7 +65,8 @@ class Parts(Sequence[tuple[int, int]]):
     @classmethod
     def of(cls, job: Job, rank: int, world: int) -> Self:
         order = job.sources.order
-        return cls(0, job.plan.request.instances, None if order is None else order.batches_per_epoch, rank, world)
+        each = order.batches_per_epoch if isinstance(order, SeedOrder) else None  # seeds that are drawn have no epochs
+        return cls(0, job.plan.request.instances, each, rank, world)
 
     @property
     def _starts(self) -> range:
@@ -261,7 +263,7 @@ class Stream:
         self.job = job
         self.parts = Parts.of(job, rank, world)
         """The instances of this process, as pairs of the first one and the one after the last: one pair for each epoch
-        of mini-batches, otherwise one pair.
+        of mini-batches, otherwise, and where seeds are drawn, one pair.
         """
         self._on_device = on_device
         self._opened: _Opened | None = None

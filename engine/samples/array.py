@@ -15,6 +15,7 @@ from csaw.engine.api.algorithm import MOST_STEPS
 from csaw.engine.samples.files import refuse
 from csaw.partition.base.read_only import thawed
 from csaw.partition.errors import CsawError
+from csaw.partition.graph.given_arrays import refuse_masked
 
 SCATTERED = 64  # rows that are further apart than this are read one by one
 
@@ -60,6 +61,8 @@ class Array:
         """Compare a file with its checksum, unless this has been done."""
 
     def __getitem__(self, key: Any) -> Any:
+        for one in key if isinstance(key, tuple) else (key,):
+            refuse_masked("rows", one)
         first, rest = (key[0], key[1:]) if isinstance(key, tuple) and key else (key, ())
         if first is Ellipsis or first is None or isinstance(first, bool | np.bool_ | tuple):
             return self[:][key]

@@ -122,8 +122,31 @@ def _exact(request: "Request", graph: GraphStore) -> Inclusion:
             f"no closed form is known for the inclusion of {algorithm} with these options on this graph; "
             "count it with exact=False"
         )
-    never, neither = (1.0 - one) ** draws, (1.0 - (one[src] + one[held.indices] - both)) ** draws
-    return Inclusion(held.indptr, 1.0 - never, 1.0 - never[src] - never[held.indices] + neither)
+    return Inclusion(held.indptr, *of_draws(np.minimum(one, 1.0), both, src, held.indices, draws))
+
+
+def of_draws(
+    one: np.ndarray, both: np.ndarray, src: np.ndarray, dst: np.ndarray, draws: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Chances that independent ``draws`` give each vertex, and both ends of each edge.
+
+    ``one``: the chance that a single draw gives a vertex. ``both``: that it gives both ends of an edge.
+
+    With a and b never drawn, 1 - P(a) - P(b) + P(a, b) = (1 - P(a)) (1 - P(b)) + P(a, b) - P(a) P(b), where the last
+    difference is computed from the ratio of both: chances near 0 keep their digits, and those of nothing are 0.
+    """
+    if draws == 1:
+        return one, both
+    with np.errstate(divide="ignore", invalid="ignore"):  # of vertices that each draw gives
+        never = draws * np.log1p(-one)  # logarithms
+        apart = never[src] + never[dst]
+        neither = draws * np.log1p(-np.minimum(one[src] + one[dst] - both, 1.0))
+        more = (both - one[src] * one[dst]) / ((1.0 - one[src]) * (1.0 - one[dst]))
+        ratio = draws * np.log1p(np.maximum(more, -1.0))
+        above = np.where(ratio > 0.0, np.exp(neither) * -np.expm1(-ratio), np.exp(apart) * np.expm1(ratio))
+    given = -np.expm1(never)
+    pairs = given[src] * given[dst] + np.where(np.exp(apart) > 0.0, above, 0.0)
+    return given, np.where(src == dst, given[src], pairs)
 
 
 def _ends(indptr: np.ndarray, src: np.ndarray, dst: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

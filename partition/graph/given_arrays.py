@@ -33,6 +33,7 @@ def are_weights(values: np.ndarray | float) -> np.ndarray:
 # Arrays that a program gives.
 
 WORDS = str | bytes
+DENSE = "torch.strided"  # the layout of PyTorch's dense tensors
 
 
 @contextmanager
@@ -61,15 +62,22 @@ def array_of(what: str, given: object, dtype: DTypeLike | None = None) -> np.nda
     """
     with foreign(what):
         if hasattr(given, "detach"):  # of a tensor that gradients follow, or on a GPU
+            if (layout := str(getattr(given, "layout", DENSE))) != DENSE:
+                raise OptionError(f"{what}: expected a dense tensor, found a sparse one ({layout}); make it dense")
             given = given.detach().cpu().numpy()
-        if isinstance(given, np.ma.MaskedArray) and (masked := int(np.ma.getmaskarray(given).sum())):
-            raise OptionError(
-                f"{what}: expected a value at each place, found {masked:,} of {given.size:,} masked; leave "
-                "these rows out, or fill them"
-            )
+        refuse_masked(what, given)
         if isinstance(given, BYTES):
             raise OptionError(f"{what}: expected an array of numbers, found {type(given).__name__}")
         return np.asarray(given, dtype)
+
+
+def refuse_masked(what: str, given: object) -> None:
+    """OptionError where NumPy masks an entry of an array: its value means nothing."""
+    if isinstance(given, np.ma.MaskedArray) and (masked := int(np.ma.getmaskarray(given).sum())):
+        raise OptionError(
+            f"{what}: expected a value at each place, found {masked:,} of {given.size:,} masked; leave "
+            "these rows out, or fill them"
+        )
 
 
 def column_of(what: str, given: object) -> np.ndarray:

@@ -77,6 +77,14 @@ def test_plots_have_the_size_and_title_that_are_given_and_replace_no_file_of_oth
     assert "such as 3.3x2.4, found '3'" in csaw(*given, "--plot-size", "3").stderr
 
 
+def test_a_size_that_no_plot_has_is_refused_before_anything_is_measured(stores, tmp_path):
+    refused = csaw("g.zarr", "--measures", "degree", "--plot", "out", "--plot-size", "0.1x900")
+    assert refused.exit_code == 1
+    assert str(refused.exception).startswith("--plot-size: expected a width and a height from ")
+    assert not refused.stdout
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_place_of_the_graph(stores):
     planned = json.loads(csaw("g.zarr", "--device", "cpu", "--residency", "disk", "--dry-run", "--json").stdout)
     assert "in one block" in json.dumps(planned)

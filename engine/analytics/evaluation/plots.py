@@ -54,12 +54,16 @@ class Points(NamedTuple):
     style: str = "default"  # of matplotlib: a line from point to point, or steps
 
 
-def check() -> None:
-    """MissingDependencyError without Matplotlib."""
+def check(size: tuple[float, float]) -> None:
+    """MissingDependencyError without Matplotlib; OptionError for a ``size`` that no plot has."""
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
         raise MissingDependencyError("--plot needs Matplotlib: pip install matplotlib") from error
+    if not all(LEAST <= side <= MOST for side in size):
+        raise OptionError(
+            f"--plot-size: expected a width and a height from {LEAST} to {MOST} inches, found {size[0]:g}x{size[1]:g}"
+        )
 
 
 def write(
@@ -69,11 +73,7 @@ def write(
 
     No plot is written where one of them cannot be.
     """
-    check()
-    if not all(LEAST <= side <= MOST for side in size):
-        raise OptionError(
-            f"--plot-size: expected a width and a height from {LEAST} to {MOST} inches, found {size[0]:g}x{size[1]:g}"
-        )
+    check(size)
     places = {name: [folder / f"{name.replace(' ', '-')}.{kind}" for kind in KINDS] for name in lines}
     for name, files in places.items():
         _check_places(files, _heading(lines[name]), overwrite)

@@ -234,8 +234,8 @@ class TableRows(Recorded):
             found = str(batch.column(place)[row].as_py())[:60]
             raise FormatError(
                 f"{self.path}: row {self.counts['lines'] + row + 1}, column {self.names[place]}: expected "
-                f"{expected}, found {quoted(found)} ({int(bad.sum())} "
-                f"of {batch.num_rows} rows are malformed); pass --on-error skip to skip them"
+                f"{expected}, found {quoted(found)} (at least {int(bad.sum()):,} of the first "
+                f"{self.counts['lines'] + batch.num_rows:,} rows are malformed); pass --on-error skip to skip them"
             )
         kept &= good
 

@@ -3,6 +3,7 @@ their laws.
 """
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -228,6 +229,42 @@ def test_inclusion_is_counted_and_exact(tmp_path, algo, options):
     assert (share < 1).all()
     of = np.array([u for u, _ in ends])
     assert exact.edge_norm * exact.edges == pytest.approx(exact.vertices[of])
+
+
+# Edges of weight 0, edges of so little weight that they are hardly ever drawn, and a self loop.
+RARE = [(0, 1, 1), (1, 2, 2**-20), (2, 3, 0), (3, 3, 1), (4, 0, 2**-30), (4, 5, 0)]
+STAR = [(0, k, 1) for k in range(1, 5)]
+
+
+@pytest.mark.parametrize("edges", [RARE, STAR, LOOSE], ids=["rare", "star", "loose"])
+@pytest.mark.parametrize("draws", [1, 2, 3, 50])
+@pytest.mark.parametrize("algo", ["saint-node", "saint-edge"])
+def test_inclusion_is_that_of_fractions(tmp_path, algo, draws, edges):
+    """To 13 digits, however rare, and 0 for what cannot be."""
+    store = store_of(tmp_path / "g.zarr", edges, directed=False)
+    option = {"saint-node": "subgraph_nodes", "saint-edge": "frontier_size"}[algo]
+    samples = sample(store, tmp_path / "s.zarr", algo, instances=5, device="cpu", **{option: draws})
+    found = inclusion(samples, store, exact=True)
+    rows = [[(u, Fraction(w)) for u, w in row] for row in rows_of(store, algo == "saint-node")]
+    weights = {(v, u): (w / len(row)) ** 2 for v, row in enumerate(rows) for u, w in row}
+    if algo == "saint-edge":
+        weights = {(v, u): Fraction(1, len(row)) for v, row in enumerate(rows) for u, _ in row}
+    met = [{u} if algo == "saint-node" else {v, u} for v, u in weights]
+    total = sum(weights.values())
+
+    def never(vertices):
+        """The chance that no draw gives one of them."""
+        return sum(w for w, ends in zip(weights.values(), met, strict=True) if not ends & vertices) ** draws
+
+    def assert_is(value, law):
+        assert value == 0.0 if law == 0 else abs(Fraction(float(value)) / law - 1) < 1e-13
+
+    unit = total**draws
+    for v, value in enumerate(found.vertices):
+        assert_is(value, 1 - never({v}) / unit)
+    for (v, u), value in zip(weights, found.edges, strict=True):
+        assert_is(value, 1 - (never({v}) + never({u}) - never({v, u})) / unit)
+    assert not found.edge_norm[found.edges == 0].any()
 
 
 def test_inclusion_without_a_closed_form_is_refused(tmp_path):

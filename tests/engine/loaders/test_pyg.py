@@ -395,7 +395,7 @@ def test_what_cannot_be_is_refused(data, wrong, said):
 def test_a_negative_weight_and_times_are_refused(data):
     bad = random_data()
     bad.edge_weight[3] = -1
-    with pytest.raises(StoreError, match="weights: expected finite numbers of at least 0"):
+    with pytest.raises(StoreError, match="weight_attr: expected finite numbers of at least 0"):
         loader_of(bad, weight_attr="edge_weight")
     timed = NodeLoader(data, NeighborSampler(data, [2], device="cpu"), input_time=torch.arange(60), batch_size=4)
     with pytest.raises(OptionError, match="for temporal sampling use csaw's NeighborLoader"):

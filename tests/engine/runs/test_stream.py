@@ -88,6 +88,14 @@ def test_processes_share_each_epoch_of_mini_batches(tmp_path, store):
     assert sorted(drawn) == list(range(samples.instances))
 
 
+def test_processes_share_mini_batches_of_drawn_seeds_evenly(store):
+    """They have no epochs, by which the first of three processes would get none of these."""
+    options = given({"seeds_per_batch": 200, "fanout": (2,), "instances": 11, "in_flight": 2})
+    parts = [stream(store, "mvs", rank=rank, world=3, **options) for rank in range(3)]
+    assert [list(part.parts) for part in parts] == [[(0, 3)], [(3, 7)], [(7, 11)]]
+    assert [sum(batch.instances for batch in part) for part in parts] == [3, 4, 4]
+
+
 @pytest.mark.parametrize("world", [1, 2, 5, 40])
 @pytest.mark.parametrize("instances", [5, 14, 42, 44])
 def test_the_parts_of_processes_are_what_lists_of_each_epoch_say(store, instances, world):

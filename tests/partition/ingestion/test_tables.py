@@ -94,6 +94,26 @@ def test_tables_skip_bad_rows_and_take_words_as_integers_where_they_are_asked_to
         read(tmp_path, source=["x"], target=["1"], options={"id_type": "int"})
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_malformed_rows_behind_those_that_were_read_are_not_counted_as_good(tmp_path, suffix):
+    batches = [
+        pyarrow.record_batch({"source": each, "target": [1, 2, 3]})
+        for each in ([1, 2, 3], [4, None, 6], [None, None, 9])
+    ]
+    file = tmp_path / f"e.{suffix}"
+    if suffix == "parquet":
+        with parquet.ParquetWriter(file, batches[0].schema) as writer:
+            for batch in batches:
+                writer.write_batch(batch)
+    else:
+        with pyarrow.ipc.new_file(str(file), batches[0].schema) as writer:
+            for batch in batches:
+                writer.write_batch(batch)
+    said = r"row 5, column source: .*\(at least (1 of the first 6|3 of the first 9) rows are malformed\)"
+    with pytest.raises(CsawError, match=said):
+        ingest(str(file), tmp_path / "g.zarr", IngestOptions())
+
+
 def test_lines_of_a_table_cannot_be_skipped(tmp_path):
     with pytest.raises(CsawError, match=r"--skip-lines: .*e.parquet is a table"):
         read(tmp_path, **ENDS, options={"skip_lines": 1})
