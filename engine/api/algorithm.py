@@ -282,11 +282,6 @@ class Walk(Algorithm):
         if "edge_bias" in vars(cls) and "bias_range" not in vars(cls):
             cls.bias_range = None  # that of its base bounds another bias
 
-    proposes: bool = False
-    """Whether steps are drawn by rejection although the bias of some edges is 0: of a walk along a metapath, most of
-    whose neighbors have the type that comes next. A run sets it.
-    """
-
     expected_steps: ClassVar[Callable[..., float] | None] = None
     """``expected_steps(self) -> number`` if ``update`` ends walks: the mean number of steps of a walk without a limit,
     or an estimate; infinite if these options never end one. It determines how much memory is taken first, and does not

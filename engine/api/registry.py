@@ -154,13 +154,7 @@ def _own_file(name: str) -> Path | None:
 
 Algo: TypeAlias = str | type[Algorithm] | Algorithm
 """An algorithm, as a caller has it: a name, FILE.py:CLASS, or a class or an instance, shipped or of the user's own."""
-SET_BY_RUNS = {
-    "proposes",
-    "vertex_columns",
-    "file_digest",
-    "in_units",
-    "rule",
-}  # attributes of an instance that are no options
+SET_BY_RUNS = {"vertex_columns", "file_digest", "in_units", "rule"}  # attributes of an instance that are no options
 OF_COMMANDS = frozenset(
     ("graph", "out", "algo", "option", "own", "directed", "virtual", "virtual_from", "resume", "overwrite", "progress")
     + ("policy", "measure", "json", "as_json", "dry_run", "cluster", "shard", "moved_to", "quiet", "verbose", "help")

@@ -7,12 +7,18 @@ relation that is the only one between two types, and types at the ends of a rela
 ``author,paper,author`` mean the same. A metapath that ends at its first type begins again there.
 """
 
+import ast
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
+import numpy as np
+
 from csaw.engine.api import hooks
-from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.api.algorithm import Algorithm, Walk
 from csaw.engine.api.bases import ChosenBias
+from csaw.engine.api.expression import LONGEST, parsed
+from csaw.engine.api.rules import EdgePool, HopTable, MiniBatch, PerVertex
+from csaw.engine.api.termination import follows_edges
 from csaw.engine.sources.sources import OF_TYPE
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError
@@ -23,6 +29,9 @@ if TYPE_CHECKING:
     from csaw.engine.plan.options import RunOptions
     from csaw.engine.sources.sources import Sources
     from csaw.partition.graph.types import Types
+
+FOLLOWING = (HopTable, PerVertex, EdgePool, MiniBatch)
+"""The rules of traversals whose hops follow each other from the sources."""
 
 
 @dataclass(frozen=True)
@@ -39,44 +48,54 @@ class Metapath:
     def parsed(cls, text: str, types: "Types") -> Self:
         """The metapath that a text means on a graph. OptionError where it means none, or several."""
         names = {one.name for one in types.relations}
-        found, at, relation = list[int](), "", ""  # where it has come to, and a relation that waits for its end
-        for word in (*(part.strip() for part in text.split(",")), ""):
-            if word not in types.names and word not in names and word:
-                known = [*types.names, *sorted(names)]
+        words = [word.strip() for word in text.split(",")]
+        known = [*types.names, *sorted(names)]
+        for word in words:
+            if word not in known:
                 raise OptionError(
                     f"--metapath: no type or relation is called {quoted(word)}{meant(word, known) or '.'}"
                 )
-            ends = word if word in types.names else ""
-            if relation or (at and ends):
-                found.append(_only(at, relation, ends, types))
+        found, at, relation = list[int](), "", ""  # the type at hand, and a relation that waits for its end
+        for word in [*words, ""]:
+            end = word if word in types.names else ""
+            if relation or (at and end):
+                found.append(_only(at, relation, end, types))
                 at = types.relations[found[-1]].target
-            at, relation = ends or at, "" if ends else word
+            at, relation = end or at, "" if end else word
         if not found:
             raise OptionError(f"--metapath: expected at least one relation, or two types, found {quoted(text)}")
         first = types.relations[found[0]].source
         return cls(tuple(found), first, first == types.relations[found[-1]].target)
 
     def bias(self, of_edge: str, types: "Types") -> str:
-        """The expression of a bias that is ``of_edge`` for edges of the relation of a step, and 0 for all others."""
+        """The expression of a bias that is ``of_edge`` for edges of the relation of a step, and 0 for all others.
+
+        OptionError if it would be too long.
+        """
         depth = f"e.depth % {len(self.relations)}" if self.cyclic else "e.depth"
-        steps = [(step, _condition(number, types)) for step, number in enumerate(self.relations)]
+        ends = types.ends()
+        steps = [(step, _condition(number, ends, types.bounds)) for step, number in enumerate(self.relations)]
         always = self.cyclic and len(set(self.relations)) == 1
         follows = steps[0][1] if always else " or ".join(f"{depth} == {step} and {one}" for step, one in steps)
-        return f"({of_edge}) * (1.0 if {follows} else 0.0)"
+        text = f"({of_edge}) if {follows} else 0.0"
+        if len(text) > LONGEST:
+            raise OptionError(
+                f"--metapath: {len(self.relations)} relations are too many for this graph, because the bias that they "
+                f"stand for has {len(text):,} characters; expected at most {LONGEST:,}"
+            )
+        return text
 
 
-def _is_alone(number: int, types: "Types") -> bool:
-    """Whether no other relation joins the same types."""
-    ends = types.ends()
-    return bool((ends == ends[number]).all(axis=1).sum() == 1)
+def _condition(number: int, ends: np.ndarray, bounds: tuple[int, ...]) -> str:
+    """Whether an edge is of relation ``number``, as an expression.
 
-
-def _condition(number: int, types: "Types") -> str:
-    """Whether an edge is of relation ``number``, as an expression: by the dense ids of its ends if these tell."""
-    if not _is_alone(number, types):
+    A walk is at a vertex of the type that the step before has led to. So the type of the other end tells, unless
+    another relation joins the same types, and neighbors can be proposed without a look at their edges.
+    """
+    if (ends == ends[number]).all(axis=1).sum() > 1:
         return f"e.{RELATION.name} == {number}"
-    ends = zip(("e.src", "e.dst"), types.ends()[number].tolist(), strict=True)
-    return " and ".join(f"{end} >= {types.bounds[of]} and {end} < {types.bounds[of + 1]}" for end, of in ends)
+    target = ends[number, 1]
+    return f"e.dst >= {bounds[target]} and e.dst < {bounds[target + 1]}"
 
 
 def _only(source: str, name: str, target: str, types: "Types") -> int:
@@ -107,39 +126,54 @@ def _own_bias(algorithm: Algorithm) -> str | None:
     return "e.weight" if type(algorithm).edge_bias is Algorithm.edge_bias else None
 
 
-def along(metapath: str, options: "RunOptions", store: "Store", algorithm: Algorithm) -> "RunOptions":
-    """The options of a run along a metapath: a bias for it, and the vertices of its first type as sources.
+def along(metapath: str, options: "RunOptions", store: "Store", algorithm: Algorithm) -> "tuple[RunOptions, Metapath]":
+    """The options of a run along a metapath, with a bias for it and the vertices of its first type as sources; and the
+    metapath.
 
-    ``algorithm``: without a bias of the options. OptionError for a graph without types, or an algorithm whose own bias
-    is neither the weight of an edge nor the same for all.
+    ``algorithm``: without a bias of the options. OptionError for a graph without types, and for an algorithm that does
+    not follow edges step by step or has a bias of its own.
     """
-    if store.stored.types is None:
+    types = store.stored.types
+    if types is None:
         raise OptionError(
             f"--metapath: {store.path} has one type of vertices; make a graph of several with csaw partition "
             "SOURCE-NAME-TARGET=FILE ..."
         )
-    bias = options.edge_bias or _own_bias(algorithm)
+    _refuse(algorithm)
+    found = Metapath.parsed(metapath, types)
+    bias = _own_bias(algorithm) if options.edge_bias is None else ast.unparse(parsed(options.edge_bias))
     if bias is None:
         raise OptionError(
             f"--metapath: {algorithm.name()} has a bias of its own, which does not know relations; use another "
             'algorithm, or pass a bias for it as --edge-bias, such as "e.weight"'
         )
-    types = store.stored.types
-    found = Metapath.parsed(metapath, types)
     sources = f"{OF_TYPE}{found.first}" if options.sources is None else options.sources
-    return replace(options, edge_bias=found.bias(bias, types), sources=sources)
+    return replace(options, edge_bias=found.bias(bias, types), sources=sources), found
 
 
-def require_first(sources: "Sources", metapath: str | None, store: "Store") -> None:
-    """OptionError for sources that are not of the first type of a metapath, if there is one."""
-    types = store.stored.types
-    if metapath is None or types is None:
-        return
-    name = Metapath.parsed(metapath, types).first
-    first, last = types.span(name)
+def _refuse(algorithm: Algorithm) -> None:
+    """OptionError for an algorithm whose steps or hops are not edges that follow each other from its sources."""
+    if isinstance(algorithm, Walk):
+        fits = not algorithm.timed and follows_edges(algorithm)
+    else:
+        rule = algorithm.rule
+        in_time = getattr(algorithm, "time_strategy", None) is not None
+        begins = algorithm.sources_from in ("all", "random")  # so that sources of a type may be given
+        fits = isinstance(rule, FOLLOWING) and rule.waiting is None and begins and not in_time
+    if not fits:
+        raise OptionError(
+            f"--metapath: {algorithm.name()} with these options does not only follow edges from its sources step by "
+            "step, as deepwalk, ppr, neighbor or forest-fire do; use one of them"
+        )
+
+
+def require_first(found: Metapath, sources: "Sources", store: "Store") -> None:
+    """OptionError for sources that are not of the first type of a metapath."""
+    assert store.stored.types is not None
+    first, last = store.stored.types.span(found.first)
     listed = sources.listed
     if listed is None or ((listed < first) | (listed >= last)).any():
         raise OptionError(
-            f"--sources: expected vertices of the type {name}, at which the metapath begins, found others; leave out "
-            "--sources to start at all of them"
+            f"--sources: expected vertices of the type {found.first}, at which the metapath begins, found others; "
+            "leave out --sources to start at all of them"
         )

@@ -33,7 +33,7 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None, s
             f"{algorithm.name()}.edge_bias is {bias.constant}; "
             f"a bias must be 0, or a finite number from {LEAST_BIAS} on"
         )
-    can = _of_walk(algorithm, bias, weighted) if isinstance(algorithm, Walk) else _of_traversal(algorithm, bias)
+    can = _of_walk(algorithm, bias, weighted, forced) if isinstance(algorithm, Walk) else _of_traversal(algorithm, bias)
     far_apart = Method.KEYS in can and weighted and "weight" in bias.reads and _far_apart(store)
     if far_apart:
         can.discard(Method.ITS)
@@ -60,7 +60,7 @@ def _far_apart(store: GraphStore) -> bool:
     return least == 0 or math.log2(largest) - math.log2(least) > SUM_BITS - LEAST_BITS - store.max_degree.bit_length()
 
 
-def _of_walk(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> set[Method]:
+def _of_walk(algorithm: Walk, bias: hooks.Hook, weighted: bool, forced: Method | None) -> set[Method]:
     """The methods that draw a step of this walk by its bias."""
     if algorithm.timed:
         return {Method.TIME if algorithm.by_time else Method.ITS}
@@ -70,7 +70,7 @@ def _of_walk(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> set[Method]:
         Method.UNIFORM: (bias.constant or 0) > 0 and by_edge,
         Method.ALIAS: bias.static and by_edge,
         Method.REJECTION: not bias.static
-        and _is_bounded(algorithm)
+        and _is_bounded(algorithm, forced)
         and by_edge
         and "path" not in bias.reads
         and not bias.columns  # a proposal knows its vertex, not its edge
@@ -80,14 +80,29 @@ def _of_walk(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> set[Method]:
     return {method for method, possible in can.items() if possible}
 
 
-def _is_bounded(algorithm: Walk) -> bool:
-    """Whether a walk says between which bounds its bias is, or its text proves some that are near each other."""
+def _is_bounded(algorithm: Walk, forced: Method | None) -> bool:
+    """Whether a walk says between which bounds its bias is, or its text proves some: near each other, unless rejection
+    is ``forced``.
+    """
     if algorithm.bias_range is not None:
         return True
     derived = derived_bounds(algorithm)
     if derived is None:
         return False
-    return derived.are_near or (algorithm.proposes and 1.0 / TRIALS <= derived.high <= TRIALS)
+    return derived.are_near or (forced is Method.REJECTION and 1.0 / LARGEST <= derived.high <= LARGEST)
+
+
+def proposes(algorithm: Algorithm, weighted: bool, store: GraphStore) -> bool:
+    """Whether a walk along a metapath can be drawn by rejection, which it is although the bias of some edges is 0: most
+    neighbors have the type that comes next.
+    """
+    if not isinstance(algorithm, Walk) or (derived := derived_bounds(algorithm)) is None:
+        return False
+    try:
+        chosen = choose_select(algorithm, weighted, Method.REJECTION, store)
+    except OptionError:
+        return False
+    return chosen is Method.REJECTION and 1.0 / TRIALS <= derived.high <= TRIALS
 
 
 def drawn_by(algorithm: Algorithm, weighted: bool, select: Method) -> str | None:

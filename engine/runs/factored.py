@@ -71,7 +71,7 @@ def split(store: GraphStore, algorithm: Walk, weighted: bool, select: Method | N
     scale = _scale(store, static, weighted)
     if scale is None or choose_select(walk, True, None, store) is not Method.REJECTION:
         return None
-    if now is Method.REJECTION and (math.isinf(_draws(walk)) or _draws(algorithm) < WORTH * _draws(walk)):
+    if now is Method.REJECTION and _draws(algorithm) < WORTH * _draws(walk):
         return None
     return Factors(static, walk, parts[2], scale)
 

@@ -12,19 +12,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from csaw.engine.api import registry
-from csaw.engine.api.algorithm import Algorithm, Walk
+from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.registry import Algo
 from csaw.engine.api.rules import SelectionRule
 from csaw.engine.api.written_classes import CLASS, recorded_name
 from csaw.engine.devices.choice import choose
 from csaw.engine.devices.devices import Devices
-from csaw.engine.plan.choices import Residency
-from csaw.engine.plan.metapath import along, require_first
+from csaw.engine.plan.choices import Method, Residency
+from csaw.engine.plan.metapath import Metapath, along, require_first
 from csaw.engine.plan.options import Policy, RunOptions, described
 from csaw.engine.plan.options import options as run_options
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.planning import make_plan, transfer_units
 from csaw.engine.plan.rates import Rates
+from csaw.engine.plan.selection import proposes
 from csaw.engine.plan.target import parameters_for, refuse_unfit, vertices_wanted
 from csaw.engine.runs.factored import factored
 from csaw.engine.samples.check import graph_facts
@@ -135,11 +136,12 @@ def prepare(
     weighted = options.weighs(store)
     if options.target is not None:
         options, parameters = _with_target(options, parameters, store, algo)
-    algorithm, options = _built(algo, parameters, options, store)
+    algorithm, options, metapath = _built(algo, parameters, options, store)
     name = recorded_name(algo)
     joined = options.target is not None and not algorithm.sized_by
     sources = Sources(store, algorithm, options.sources, options.instances, options.seed, joined)
-    require_first(sources, options.metapath, store)
+    if metapath is not None:
+        require_first(metapath, sources, store)
     if joined:
         refuse_unfit(algorithm, sources.instances)
     store, algorithm, weighs = factored(store, algorithm, weighted, options.select)
@@ -163,7 +165,9 @@ def prepare(
     return Job(pieces, algorithm, sources, replace(plan, ways=choice.ways), choice.devices)
 
 
-def _built(algo: str, parameters: Record, options: RunOptions, store: GraphStore) -> tuple[Algorithm, RunOptions]:
+def _built(
+    algo: str, parameters: Record, options: RunOptions, store: GraphStore
+) -> tuple[Algorithm, RunOptions, Metapath | None]:
     """The algorithm of a run on a graph, and the options of the run, those of its metapath among them."""
     times, columns = store.stored.time, read_columns(options.columns, store)
     units = None if times is None else times.units
@@ -171,12 +175,13 @@ def _built(algo: str, parameters: Record, options: RunOptions, store: GraphStore
     def built(bias: str | None) -> Algorithm:
         return registry.build(algo, parameters, bias, columns, run_options(), units)
 
-    if options.metapath is not None:
-        options = along(options.metapath, options, store, built(None))
+    if options.metapath is None:
+        return built(options.edge_bias), options, None
+    options, metapath = along(options.metapath, options, store, built(None))
     algorithm = built(options.edge_bias)
-    if isinstance(algorithm, Walk):
-        algorithm.proposes = options.metapath is not None
-    return algorithm, options
+    if options.select is None and proposes(algorithm, options.weighs(store), store):
+        options = replace(options, select=Method.REJECTION)
+    return algorithm, options, metapath
 
 
 def _with_target(options: RunOptions, parameters: Record, store: GraphStore, algo: str) -> tuple[RunOptions, Record]:

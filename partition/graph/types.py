@@ -22,7 +22,7 @@ MOST_RELATIONS = 256
 OF_TYPE = ":"  # between the name of a type and an id
 REVERSED = "rev_"  # before the name of a relation: the one with the same edges, each from its target to its source
 TYPE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,67}")  # with the REVERSED of a name of 64
 
 
 class DescribedRelation(TypedDict):
@@ -63,10 +63,10 @@ class Relation:
         """The relation of these names. OptionError for a name that is none."""
         for kind, one, pattern in (("type", source, TYPE), ("relation", name, NAME), ("type", target, TYPE)):
             if not isinstance(one, str) or not pattern.fullmatch(one):
-                hyphens = " and hyphens" if pattern is NAME else ""
+                most, hyphens = (67, " and hyphens") if pattern is NAME else (63, "")
                 raise OptionError(
                     f"{quoted('-'.join(map(str, (source, name, target))))}: expected SOURCE-NAME-TARGET, such as "
-                    f"author-writes-paper; the name of a {kind} is a letter and up to 63 letters, digits, "
+                    f"author-writes-paper; the name of a {kind} is a letter and up to {most} letters, digits, "
                     f"underscores{hyphens}, found {quoted(one)}"
                 )
         return cls(source, name, target)
@@ -90,7 +90,10 @@ def distinct(relations: Iterable[Relation]) -> tuple[Relation, ...]:
         raise OptionError(f"{both[0]} is the name of a type and of a relation; rename one of them")
     for number, one in enumerate(found):
         if one in found[:number]:
-            raise OptionError(f"{one} is given twice; give the files of a relation as one folder, or join them")
+            raise OptionError(
+                f"{one} is there twice; give the files of a relation as one folder, and no relation {REVERSED}NAME "
+                "beside --reverse-relations"
+            )
     return found
 
 
@@ -114,8 +117,8 @@ class Types:
     def described(cls, said: DescribedTypes) -> Self:
         """The types that the attributes of a store describe. OptionError where they cannot be any."""
         relations = distinct(Relation.of(one["source"], one["name"], one["target"]) for one in said["relations"])
-        if missing := sorted({one for r in relations for one in (r.source, r.target)} ^ said["vertices"].keys()):
-            raise OptionError(f"the type {missing[0]} is in the list of types or in that of relations alone")
+        if missing := sorted({one for r in relations for one in (r.source, r.target)} - said["vertices"].keys()):
+            raise OptionError(f"{missing[0]} is the type of an end of a relation, but not in the list of types")
         bounds = np.cumsum([0, *said["vertices"].values()]).tolist()
         return cls(tuple(said["vertices"]), tuple(bounds), relations, tuple(one["edges"] for one in said["relations"]))
 

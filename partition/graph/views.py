@@ -7,6 +7,7 @@ partitions have them. A ``Windowed`` has only the edges of a window of time.
 import hashlib
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,10 +17,11 @@ import numpy as np
 from csaw.partition.arrays.loader import AGAIN, StoredArray
 from csaw.partition.arrays.words import Words
 from csaw.partition.errors import StoreError
-from csaw.partition.graph.attributes import Attributes
+from csaw.partition.graph.attributes import TYPED, Attributes
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER
 from csaw.partition.graph.parts import Partition, cuts_of, offsets_within
 from csaw.partition.graph.store import GraphStore
+from csaw.partition.graph.types import RELATION, Types
 
 OFFSET_BYTES = 8
 
@@ -234,7 +236,7 @@ class Windowed(View):
             nbytes = OFFSET_BYTES * (part.last_vertex - part.first_vertex + 1) + each * counts[-1]
             first_edge = int(self.indptr[part.first_vertex])
             partitions.append([part.first_vertex, part.last_vertex, first_edge, counts[-1], nbytes])
-        return store.attributes | {
+        said: Attributes = store.attributes | {
             "edges": int(self.indptr[-1]),
             "max_degree": int(np.diff(self.indptr).max(initial=0)),
             "fingerprint": hashlib.sha256(f"{store.fingerprint} {window}".encode()).hexdigest()[:32],
@@ -242,6 +244,19 @@ class Windowed(View):
             "report": {},
             "window": window,
         }
+        if store.types is not None:
+            said[TYPED] = self._types(store.types).attributes
+        return said
+
+    def _types(self, types: Types) -> Types:
+        """The types of the store, with the edges of each relation that are in the window."""
+        edges = np.zeros(len(types.relations), np.int64)
+        for part in self.store.partitions:
+            for first in range(0, part.edges, self.piece):
+                held = self.window.holds(self._read(part, TIME.array, TIME.dtype, first))
+                numbers = self._read(part, RELATION.array, RELATION.dtype, first)
+                edges += np.bincount(numbers[held], minlength=edges.size)
+        return replace(types, edges=tuple(edges.tolist()))
 
     def read_indptr(self) -> np.ndarray:
         return self.indptr.copy()  # a GPU that streams partitions writes their numbers into it

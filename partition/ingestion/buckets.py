@@ -266,7 +266,8 @@ def merged_by_relation(rows: Rows, policy: int) -> Merged:
     columns = {column: values[order][first] for column, values in rows.columns.items()}
     if policy == SUM and first.size:
         weights = rows.columns[WEIGHT][order].astype(np.float64)
-        columns[WEIGHT] = np.add.reduceat(weights, first).astype(WEIGHT.dtype)
+        with np.errstate(over="ignore"):  # which the caller refuses
+            columns[WEIGHT] = np.add.reduceat(weights, first).astype(WEIGHT.dtype)
     indptr = np.append(0, np.cumsum(np.bincount(owner[first], minlength=rows.indptr.size - 1)))
     merged = Rows(rows.first, indptr, np.ascontiguousarray(indices[first]), columns)
     return Merged(merged, bool(policy == KEEP and repeats.any()), bool(same_ends[first].any()))

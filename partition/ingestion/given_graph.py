@@ -103,7 +103,9 @@ def _kept(source: np.ndarray, target: np.ndarray, drops_loops: bool) -> tuple[np
 def _refuse_options(given: Mapping[str, object]) -> None:
     """OptionError for an option of ``graph_in_memory`` that is not at its default."""
     for name, declared in signature(graph_in_memory).parameters.items():
-        if declared.default is not declared.empty and given[name] is not declared.default:
+        value, usual = given[name], declared.default
+        same = value is usual or (isinstance(value, str | bool) and value == usual)
+        if usual is not declared.empty and not same:
             raise OptionError(f"{name}: a HeteroData object says this itself; leave it out")
 
 

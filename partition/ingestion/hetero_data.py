@@ -35,13 +35,16 @@ def hetero_in_memory(data: "HeteroData") -> InMemory:
     relations = distinct(Relation.of(*one) for one in data.edge_types)
     if not relations:
         raise OptionError(f"{NAME}: expected at least one edge type, found none")
-    sizes = {name: _size(data, name) for name in sorted(data.node_types, key=prefix_of)}
+    names = {*data.node_types, *(end for one in relations for end in (one.source, one.target))}
+    sizes = {name: _size(data, name) for name in sorted(names, key=prefix_of)}
     bounds = np.cumsum([0, *sizes.values()]).tolist()
     first = dict(zip(sizes, bounds, strict=False))
     ends, weights = list[tuple[np.ndarray, np.ndarray]](), list[np.ndarray | None]()
     for one in relations:
         held = data[one.source, one.name, one.target]
-        source, target = rows_of(held.edge_index)
+        if getattr(held, "edge_index", None) is None:
+            raise OptionError(f"{NAME}: {one}: expected an edge_index, found none")
+        source, target = rows_of(held.edge_index).astype(np.int64)
         _require(source, sizes[one.source], f"{one}: sources")
         _require(target, sizes[one.target], f"{one}: targets")
         ends.append((source + first[one.source], target + first[one.target]))
@@ -71,10 +74,10 @@ def hetero_in_memory(data: "HeteroData") -> InMemory:
 
 
 def _size(data: "HeteroData", name: str) -> int:
-    found = data[name].num_nodes
-    if not isinstance(found, int) or found < 0:
+    found = data[name].num_nodes if name in data.node_types else None
+    if isinstance(found, bool) or not isinstance(found, int | np.integer) or found < 0:
         raise OptionError(f"{NAME}: {name}: expected num_nodes or features, found {quoted(found)}")
-    return found
+    return int(found)
 
 
 def _require(vertices: np.ndarray, below: int, said: str) -> None:

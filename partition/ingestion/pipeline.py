@@ -114,7 +114,7 @@ class InputFiles(NamedTuple):
     def of(cls, given: Input, options: IngestOptions) -> Self:
         """OptionError, StoreError: there is no such file, or an option that such a graph cannot have."""
         if isinstance(given, RelationFiles):
-            return cls(given, given.paths, options_of(options, given.relations), given.relations)
+            return cls(given, given.paths, options_of(options, given), given.relations)
         return cls(given, files_of(given), options)
 
     def rows(
@@ -395,7 +395,8 @@ TIMES = [tuple(year * unit for year in YEARS) for unit in (1, 1000)]  # in secon
 def report_of(rows: InputRows, job: IngestJob, tally: Tally, writer: StoreWriter, files: Sequence[str]) -> Record:
     """Return what was read, and what has become of it in the store that ``writer`` writes, as plain data."""
     vertices, degrees = tally.degrees.size, tally.degrees
-    merged = (int(degrees.sum()) - writer.edges) // job.directions
+    copies = getattr(rows, "copies", 1)
+    merged = (int(degrees.sum()) - writer.edges) // (job.directions * copies)
     report: Record = dict(rows.counts)
     if len(files) > 1:
         report = {"files": len(files), "inputs": list(files)} | report
@@ -407,7 +408,7 @@ def report_of(rows: InputRows, job: IngestJob, tally: Tally, writer: StoreWriter
         "stored_edges": writer.edges,
         "duplicates": merged,
         "duplicates_policy": job.options.duplicates,
-        "self_loops": tally.loops,
+        "self_loops": tally.loops // copies,
         "self_loops_dropped": job.drops_loops,
         "dead_ends": int((degrees == 0).sum()),
         "isolated": int(((degrees == 0) & ~tally.reached).sum()),

@@ -88,27 +88,26 @@ def relations_given(inputs: Sequence[str]) -> dict[Relation, Files] | None:
 def relations_of(inputs: object) -> dict[Relation, Files] | None:
     """The relations of a dict such as ``{("author", "writes", "paper"): "writes.csv"}``; None for anything else.
 
-    A key may also be a text, ``"author-writes-paper"``.
+    A key may also be a text, ``"author-writes-paper"``, if its value is a single path.
     """
     if not isinstance(inputs, Mapping) or not inputs:
         return None
-    if not all(_is_relation(key) and _are_files(files) for key, files in inputs.items()):
+    if not all(_are_files(key, files) for key, files in inputs.items()):
         return None
     keys = [Relation.parsed(key) if isinstance(key, str) else Relation.of(*key) for key in inputs]
     return dict(zip(distinct(keys), inputs.values(), strict=True))
 
 
-def _is_relation(key: object) -> bool:
-    is_triple = isinstance(key, tuple) and len(key) == 3 and all(isinstance(one, str) for one in key)
-    return is_triple or (isinstance(key, str) and key.count("-") >= 2)
-
-
-def _are_files(files: object) -> bool:
+def _are_files(key: object, files: object) -> bool:
+    """Whether these are a relation and its files, and not a vertex and its neighbors."""
+    if isinstance(key, str):
+        return key.count("-") >= 2 and isinstance(files, str | os.PathLike)
     several = files if isinstance(files, list | tuple) else [files]
-    return bool(several) and all(isinstance(one, str | os.PathLike) for one in several)
+    is_triple = isinstance(key, tuple) and len(key) == 3 and all(isinstance(one, str) for one in key)
+    return is_triple and bool(several) and all(isinstance(one, str | os.PathLike) for one in several)
 
 
-def options_of(options: IngestOptions, relations: Sequence[Relation]) -> IngestOptions:
+def options_of(options: IngestOptions, given: RelationFiles) -> IngestOptions:
     """The options of an ingest of these relations: ids are strings, and edges have the column ``relation``.
 
     OptionError for an option that such a graph cannot have.
@@ -118,6 +117,10 @@ def options_of(options: IngestOptions, relations: Sequence[Relation]) -> IngestO
         if getattr(options, name) != getattr(usual, name):
             flag = f"--{name.replace('_', '-')}"
             raise OptionError(f"{flag}: a graph of several types cannot have it, because {reason}; leave it out")
+    if options.edge_ids and given.reversed:
+        raise OptionError(
+            "--edge-ids: with --reverse-relations two edges come from each row; leave out one of these options"
+        )
     if options.directed is False:
         raise OptionError("--undirected: each relation has a direction; --reverse-relations adds the other one")
     return replace(options, directed=True, id_type="string", edge_columns=(*options.edge_columns, RELATION.text))
@@ -133,7 +136,7 @@ class TypedRows:
         self, given: RelationFiles, options: IngestOptions, crew: Crew, budget: Budget, progress: Progress | None
     ) -> None:
         """``options``: those of the user, by which files are read."""
-        self.given, self.crew = given, crew
+        self.given, self.copies = given, 2 if given.reversed else 1  # edges from each row
         self.place = len(options.edge_columns)  # of the column ``relation`` among those that are no weights
         self.sizes = [sum(map(_size, paths)) for _, paths in given.files]
         self.done = [0] * len(self.sizes)

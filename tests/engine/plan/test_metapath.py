@@ -59,7 +59,8 @@ def test_a_metapath_names_types_and_relations_in_turn(store, text):
 
 
 WRONG = {
-    "": "no type or relation is called|expected at least one relation",
+    "": "no type or relation is called ''",
+    "author,,paper": "no type or relation is called ''",
     "author": "expected at least one relation, or two types, found 'author'",
     "user,paper": r"expected one relation user-\*-paper, found user-views-paper, user-buys-paper",
     "author,in,venue": "expected one relation author-in-venue, found none",
@@ -195,6 +196,52 @@ def test_graphs_and_algorithms_without_a_metapath_say_so(store):
         csaw.sample("karate", sources="type:a", device="cpu", progress=False)
     with pytest.raises(OptionError, match="node2vec has a bias of its own"):
         csaw.sample(store, algo="node2vec", metapath="author,paper,author", device="cpu", progress=False)
+
+
+OTHERWISE = [
+    ("restart", {}),
+    ("jump", {}),
+    ("metropolis-hastings", {}),
+    ("multidimensional", {}),
+    ("saint-edge", {}),
+    ("random-edge", {}),
+    ("cluster-gcn", {}),
+    ("labor", {}),
+    ("ladies", {}),
+    ("temporal", {}),
+    ("neighbor", {"time_strategy": "uniform"}),
+]
+
+
+@pytest.mark.parametrize(("algo", "options"), OTHERWISE)
+def test_algorithms_that_do_not_only_follow_edges_have_no_metapath(store, algo, options):
+    with pytest.raises(OptionError, match=f"metapath: {algo} with these options does not only follow edges"):
+        csaw.sample(store, algo=algo, metapath="author,paper,author", device="cpu", progress=False, **options)
+
+
+def test_a_bias_of_the_users_is_one_expression_that_is_read_at_the_edges_of_the_relation_alone(store):
+    first, _ = store.types.span("venue")
+    bias = f"1.0 / max(e.dst - {first - 1}, 0)"  # infinite at any other type
+    counts = drawn(store, instances=9, metapath="paper,venue", edge_bias=bias, sources=["paper:0"], walk_length=1)
+    assert counts == {("paper:0", "venue:0"): 9}
+    commented = drawn(store, instances=9, metapath="paper,venue", edge_bias="e.weight # own", sources=["paper:0"])
+    assert commented == counts
+    with pytest.raises(OptionError, match="edge_bias"):
+        drawn(store, metapath="author,paper,author", edge_bias="1.0) + (2.0")
+
+
+def test_a_metapath_of_too_many_relations_says_so(store):
+    with pytest.raises(OptionError, match="metapath: 80 relations are too many for this graph"):
+        csaw.sample(store, metapath=",".join(["author,paper"] * 40 + ["author"]), device="cpu", progress=False)
+
+
+@pytest.mark.parametrize("metapath", ["author,paper,author", "user,views,paper,rev_views,user"])
+def test_a_virtual_sample_along_a_metapath_is_read_like_a_stored_one(tmp_path, store, metapath):
+    options = {"metapath": metapath, "walk_length": 5, "num_walks": 4, "device": "cpu", "progress": False}
+    csaw.sample(store, tmp_path / "s.zarr", **options)
+    csaw.sample(store, tmp_path / "v.zarr", virtual=True, **options)
+    stored, virtual = (csaw.open_samples(tmp_path / name) for name in ("s.zarr", "v.zarr"))
+    assert np.array_equal(stored.walks[:], virtual.walks[:])
 
 
 @pytest.fixture(scope="module")

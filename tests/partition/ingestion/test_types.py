@@ -174,12 +174,14 @@ WRONG = [
     ({"a-b-c-": "writes.csv"}, {}, "expected SOURCE-NAME-TARGET"),
     ({("a", "b b", "c"): "writes.csv"}, {}, "the name of a relation is a letter"),
     ({"paper-author-paper": "cites.txt", "author-writes-paper": "writes.csv"}, {}, "the name of a type and of a"),
-    ({"a-b-c": "writes.csv", ("a", "b", "c"): "writes.csv"}, {}, "a-b-c is given twice"),
+    ({"a-b-c": "writes.csv", ("a", "b", "c"): "writes.csv"}, {}, "a-b-c is there twice"),
     (RELATIONS, {"directed": False}, "directed=False: each relation has a direction; reverse_relations"),
     (RELATIONS, {"reverse": True}, "reverse: a graph of several types cannot have it"),
     (RELATIONS, {"partitioner": "random"}, "partitioner: a graph of several types"),
     (RELATIONS, {"num_clusters": 2, "clustering": "lp"}, "num_clusters: a graph of several types"),
     (RELATIONS, {"edge_columns": ["relation=1"]}, "relation"),
+    (RELATIONS, {"edge_ids": True, "reverse_relations": True}, "edge_ids: with reverse_relations two edges come"),
+    ({"a-x-b": "cites.txt", "b-rev_x-a": "cites.txt"}, {"reverse_relations": True}, "b-rev_x-a is there twice"),
     (RELATIONS, {"reverse_relations": "maybe"}, "reverse_relations: expected"),
 ]
 
@@ -259,7 +261,7 @@ FORGED = [
     lambda said: said.update(types=[]),
     lambda said: said["types"].update(vertices={"author": 2, "paper": 2}),
     lambda said: said["types"].update(vertices={"author": 2, "paper": "3"}),
-    lambda said: said["types"].update(vertices={"author": 2, "paper": 3, "venue": 0}),
+    lambda said: said["types"].update(vertices={"author": 2, "papers": 3}),
     lambda said: said["types"]["relations"].pop(),
     lambda said: said["types"]["relations"][0].update(edges=-1),
     lambda said: said["types"]["relations"][0].update(name=""),
@@ -309,6 +311,41 @@ def test_hetero_data_is_a_graph_whose_nodes_are_numbers_of_their_type(here):
     assert store.fingerprint == graph.fingerprint
     assert store.types == graph.types
     assert csaw.verify("h.zarr").ok
+
+
+def test_hetero_data_keeps_types_without_relations_and_ids_of_few_bits(here):
+    torch, data = need_package("torch"), need_package("torch_geometric.data").HeteroData()
+    data["a"].num_nodes, data["b"].num_nodes, data["z"].num_nodes = 100, np.int64(200), 3
+    data["a", "to", "b"].edge_index = torch.tensor([[0, 1], [100, 190]], dtype=torch.uint8)
+    graph = csaw.partition(data, "h.zarr")
+    assert edges_of(graph) == [("a:0", "to", "b:100"), ("a:1", "to", "b:190")]
+    assert graph.types.span("z") == (300, 303)
+    assert csaw.verify("h.zarr").ok
+    data["a", "has", "b"].edge_attr = torch.ones(2)
+    with pytest.raises(OptionError, match="a-has-b: expected an edge_index, found none"):
+        csaw.graph(data)
+    del data["a", "has", "b"]
+    data["a", "of", "c"].edge_index = torch.tensor([[0], [0]])
+    with pytest.raises(OptionError, match="c: expected num_nodes or features, found None"):
+        csaw.graph(data)
+
+
+def test_a_report_counts_rows_once_with_reverse_relations(here):
+    (here / "q.txt").write_text("1 1\n1 2\n1 2\n")
+    report = made({"a-x-a": "q.txt"}, reverse_relations=True).report
+    assert [report[name] for name in ("edges", "duplicates", "self_loops")] == [3, 1, 1]
+
+
+def test_a_window_counts_its_own_edges_of_each_relation(here):
+    (here / "t.csv").write_text("source,target,time\n1,2,10\n2,1,20\n3,1,30\n")
+    store = made({"a-x-b": "t.csv"}, time_column="time", reverse_relations=True)
+    window = csaw.partition.graph.views.Windowed(store, csaw.partition.graph.views.Window(15, 25))
+    assert window.types.edges == (1, 1)
+
+
+def test_a_dict_of_neighbors_is_no_graph_of_types(here):
+    store = csaw.partition({"550e8400-aa-b": ["x"], "e-f-g": ["y", "z"]}, "d.zarr")
+    assert (store.types, store.edges) == (None, 3)
 
 
 def test_hetero_data_with_options_or_wrong_nodes_is_refused(here):
