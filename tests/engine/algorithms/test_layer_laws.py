@@ -17,7 +17,8 @@ from csaw.cli.commands.verify import verify as command
 from csaw.engine import sample
 from csaw.engine.algorithm import MatrixEntries
 from csaw.engine.batches import layers
-from csaw.engine.batches.layers import Columns, LayerEdges, scaled
+from csaw.engine.batches.integer_sums import scaled
+from csaw.engine.batches.layers import Columns, LayerEdges
 from csaw.engine.cpu.batches import layers as host_layers
 from csaw.partition.errors import OptionError
 
