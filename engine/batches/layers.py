@@ -208,11 +208,16 @@ class Columns:
             if self.pending.size:
                 return None
             self._next()
-        xp, upto = self.xp, self.xp.cumsum(self.sums)
-        if self.rest is not None:
-            upto += xp.cumsum(self.rest) >> REST_BITS
-            self.sums = xp.diff(xp.append(xp.zeros(1, np.int64), upto))
-        return IncomingBias(self.sums, upto)
+        xp, sums, rest = self.xp, self.sums, self.rest
+        if rest is None:
+            return IncomingBias(sums, xp.cumsum(sums))
+        for one in (sums, rest):  # in place, as plans allow for two arrays
+            xp.cumsum(one, out=one)
+        rest >>= REST_BITS
+        sums += rest
+        rest[:1] = sums[:1]
+        xp.subtract(sums[1:], sums[:-1], out=rest[1:])
+        return IncomingBias(rest, sums)
 
     def _ready(self) -> Array:
         ready = self.pending
@@ -241,8 +246,9 @@ class Columns:
             return
         if self.rest is not None:
             value = xp.ldexp(biases, xp.asarray(self.shift, np.int32))
-            biases = xp.where(value < 1.0, 0.0, biases)  # of which there is no unit
-            self.backend.add_scaled(self.rest, out, value - xp.floor(value), REST_BITS)
+            biases[value < 1.0] = 0.0  # of which there is no unit
+            value -= xp.floor(value)
+            self.backend.add_scaled(self.rest, out, value, REST_BITS)
         elif math.ldexp(self.least, self.shift) < 2 << LEAST_BITS:
             self.light += int(lightness(scaled(xp, biases, self.shift)).sum())
         self.backend.add_scaled(self.sums, out, biases, self.shift)
