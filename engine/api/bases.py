@@ -185,7 +185,7 @@ class MatrixEntries(Algorithm):
 
     An edge v -> u of weight w (1 in an unweighted run) has the entry w / sqrt(d(v) d(u)) where the matrix is symmetric,
     w / d(v) where its rows are normalized, and w where nothing is. d counts edges. Self loops count where the graph has
-    them.
+    them. With a bias of the user's own, the matrix is the one whose squared entries this bias is.
     """
 
     collective = True

@@ -114,6 +114,17 @@ def parameters(path: Path, request: Request, name: str, kind: type[Algorithm] | 
     return {one: InUnits(value) if one in times and type(value) is int else value for one, value in held.items()}
 
 
+def given_again(path: Path, request: Request, name: str) -> Values:
+    """Return the options of ``parameters`` with which a run may be asked for again: without ``normalize`` as it is by
+    default, if a bias of the user's own replaced what it normalizes.
+    """
+    held, known = parameters(path, request, name), registry.find(name).options()
+    replaced = request.get("edge_bias") is not None and "normalize" in known
+    if replaced and held.get("normalize") == known["normalize"].default:
+        held.pop("normalize", None)
+    return held
+
+
 def built(path: Path, request: Request, algo: registry.Algo | None, columns: VertexColumns = NO_COLUMNS) -> Algorithm:
     """Build the algorithm of the sample at ``path``.
 

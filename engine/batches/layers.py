@@ -12,38 +12,29 @@ place of q(u), sums that are integers are compared, and the weights are of the c
 drawn.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import sqrt
-from types import ModuleType
+from dataclasses import replace as replaced
 from typing import NamedTuple
 
 import numpy as np
 
+from csaw.engine.batches.integer_sums import (
+    BITS,
+    LEAST_BITS,
+    REST_BITS,
+    finer,
+    lightness,
+    scaled,
+    shifts,
+    too_light,
+)
 from csaw.engine.batches.traversals import Traversals, begins, counts, distinct, fresh, in_pieces
 from csaw.engine.plan.contracts import Array, IncomingBias
 from csaw.engine.plan.footprint import LISTED_EDGES, RANGE
 from csaw.engine.schedule.backend import Backend, any_set
 from csaw.partition.errors import BiasError
-
-# Biases as integers of one scale in each pool, over arrays: as engine/cpu/kernels/weigh.py has them for rows.
-
-BITS = 61
-
-
-def shifts(xp: ModuleType, largest: Array, count: Array) -> Array:
-    """int64 [pools]: the power of two that scales the biases of a pool, ``count`` of them up to ``largest``, so that
-    their sum stays below 2^62.
-    """
-    bits = xp.frexp(count.astype(np.float64))[1]
-    return BITS - xp.frexp(largest)[1].astype(np.int64) - bits
-
-
-def scaled(xp: ModuleType, biases: Array, shift: Array | int) -> Array:
-    """int64 [n]: ``biases * 2^shift``; a possible edge keeps at least 1."""
-    value = xp.ldexp(biases, xp.asarray(shift, np.int32)).astype(np.int64)
-    return xp.where(biases > 0.0, xp.maximum(value, 1), 0)
-
 
 # The edges from the frontiers of a depth of layers: which vertices they lead to, with what chances, and which of them
 # lead to those that were drawn.
@@ -75,6 +66,7 @@ class Candidates:
     sums: Array
     begin: Array  # int64 [instances + 1]: the first candidate of each instance
     total: Array  # int64 [instances]: the sum over each instance
+    rates: Array | None = None  # float64: chances in the scale of the sums where these are not accurate enough
 
 
 class Kept(NamedTuple):
@@ -117,27 +109,49 @@ class LayerEdges:
 
         The sums are integers of a scale for each instance.
         """
-        xp = self.xp
-        owner, vertex, sums = self._sums()
-        upto = xp.cumsum(sums)
+        replace = self.batch.rule.replace
+        owner, vertex, sums, light = self._sums()
+        pools = self._pools(owner, vertex, sums)
+        coarse = too_light(light, pools.total, replace)
+        if not any_set(coarse):
+            return pools
+        at = self.xp.flatnonzero(coarse[owner])
+        found, units, rate = finer(self.xp, *self._of(coarse), self.instances, self.vertices)
+        assert found.size == at.size
+        sums[at] = units
+        rates = None if replace else sums.astype(np.float64)
+        if rates is not None:
+            rates[at] = rate
+        return replaced(self._pools(owner, vertex, sums), rates=rates)
+
+    def _pools(self, owner: Array, vertex: Array, sums: Array) -> Candidates:
+        xp, upto = self.xp, self.xp.cumsum(sums)
         begin = begins(xp, owner, self.instances)
         ends = xp.concatenate([xp.zeros(1, np.int64), upto])[begin]
         return Candidates(owner, vertex, upto, sums, begin, xp.diff(ends))
 
-    def _sums(self) -> tuple[Array, Array, Array]:
+    def _of(self, some: Array) -> tuple[Array, Array, Array]:
+        """The edges of ``some`` instances, bool of each: their instances, their ends and their biases."""
+        at = self.xp.flatnonzero(some[self.local])
+        return self.local[at], self.dst[at], self.bias[at]
+
+    def _sums(self) -> tuple[Array, Array, Array, Array]:
         """int64 [n]: the instances, in order; the different vertices of each, in order; and the sums of the biases of
-        edges to them, as integers.
+        edges to them, as integers; then int64 [instances]: the sums of the lightness of these biases.
         """
         xp = self.xp
         largest = xp.zeros(self.instances, np.float64)
         xp.maximum.at(largest, self.local, self.bias)
         units = scaled(xp, self.bias, shifts(xp, largest, counts(xp, self.local, self.instances))[self.local])
+        light = xp.append(xp.zeros(1, np.int64), xp.cumsum(lightness(units)))
+        light = xp.diff(light[begins(xp, self.local, self.instances)])
         key = self.local * self.vertices + self.dst
         order = xp.argsort(key, kind="stable")
         key, upto = key[order], xp.cumsum(units[order])
         last = xp.flatnonzero(xp.concatenate([key[1:] != key[:-1], xp.ones(min(key.size, 1), bool)]))
         key, upto = key[last], upto[last]
-        return key // self.vertices, key % self.vertices, xp.diff(xp.concatenate([xp.zeros(1, np.int64), upto]))
+        sums = xp.diff(xp.concatenate([xp.zeros(1, np.int64), upto]))
+        return key // self.vertices, key % self.vertices, sums, light
 
     def to(self, layer: Layer) -> Kept:
         """The edges that lead to vertices of the layer."""
@@ -164,8 +178,10 @@ class LayerEdges:
 # are drawn by.
 #
 # Biases become integers of one scale, that of the largest, so that the sums are the same in any order. So there are
-# two passes over the graph: one finds the largest bias, and one adds. A pass goes from range to range of vertices,
-# whose rows a streamed graph brings as for any frontier.
+# two passes over the graph: one finds the largest bias, and one adds. If biases are so far apart that the rounding of
+# light ones could be seen, a third adds them again in the smallest units that the sum allows for, and what is left of
+# each beside its units, too. A pass goes from range to range of vertices, whose rows a streamed graph brings as for
+# any frontier.
 
 
 class Columns:
@@ -174,8 +190,10 @@ class Columns:
     def __init__(self, backend: Backend) -> None:
         self.backend, self.xp = backend, backend.xp
         self.vertices, self.dtype = backend.store.vertices, np.dtype(backend.store.id_dtype)
-        self.largest, self.shift, self.adding, self.done = 0.0, 0, False, False
+        self.largest, self.least, self.shift, self.light = 0.0, float("inf"), 0, 0
+        self.adding, self.done = False, False
         self.sums = self.xp.zeros(self.vertices, np.int64)
+        self.rest: Array | None = None  # in the third pass: what is left of biases, in 2^-REST_BITS of a unit
         self._begin(0)
 
     def _begin(self, first: int) -> None:
@@ -190,7 +208,16 @@ class Columns:
             if self.pending.size:
                 return None
             self._next()
-        return IncomingBias(self.sums, self.xp.cumsum(self.sums))
+        xp, sums, rest = self.xp, self.sums, self.rest
+        if rest is None:
+            return IncomingBias(sums, xp.cumsum(sums))
+        for one in (sums, rest):  # in place, as plans allow for two arrays
+            xp.cumsum(one, out=one)
+        rest >>= REST_BITS
+        sums += rest
+        rest[:1] = sums[:1]
+        xp.subtract(sums[1:], sums[:-1], out=rest[1:])
+        return IncomingBias(rest, sums)
 
     def _ready(self) -> Array:
         ready = self.pending
@@ -212,15 +239,30 @@ class Columns:
         total = int(upto[-1])
         out, biases = xp.empty(total, self.dtype), xp.empty(total, np.float64)
         self.backend.weigh_rows(vertices, upto - degree, xp.flatnonzero(degree), out, biases)
-        if self.adding:
-            self.backend.add_scaled(self.sums, out, biases, self.shift)
-        elif total:
-            self.largest = max(self.largest, float(biases.max()))
+        if not self.adding:
+            if total:
+                self.largest = max(self.largest, float(biases.max()))
+                self.least = min(self.least, float(xp.where(biases > 0.0, biases, np.inf).min()))
+            return
+        if self.rest is not None:
+            value = xp.ldexp(biases, xp.asarray(self.shift, np.int32))
+            biases[value < 1.0] = 0.0  # of which there is no unit
+            value -= xp.floor(value)
+            self.backend.add_scaled(self.rest, out, value, REST_BITS)
+        elif math.ldexp(self.least, self.shift) < 2 << LEAST_BITS:
+            self.light += int(lightness(scaled(xp, biases, self.shift)).sum())
+        self.backend.add_scaled(self.sums, out, biases, self.shift)
 
     def _next(self) -> None:
         """Go on with the next range, the next pass, or to the end."""
         if self.first + RANGE < self.vertices:
             return self._begin(self.first + RANGE)
+        if self.adding and self.rest is None:
+            total = int(self.sums.sum())
+            if too_light(np.array([self.light]), np.array([total]), True).any():
+                self.shift += BITS - (total + self.backend.store.edges).bit_length()
+                self.sums, self.rest = self.xp.zeros_like(self.sums), self.xp.zeros_like(self.sums)
+                return self._begin(0)
         if self.adding or self.largest == 0.0:
             self.done = True
             return None
@@ -231,7 +273,7 @@ class Columns:
 
 SPARE = 1.5  # candidates that are looked at for each that is drawn without replacement
 LARGEST = float(np.finfo(np.float32).max)  # weight of an edge in a sample
-LATER = 4  # times as late as before, where they were too few
+LATER = 4.0  # times as late as before, where they were too few
 
 
 class Layers(Traversals):
@@ -330,7 +372,8 @@ class Layers(Traversals):
 
     def _chances(self, pools: Candidates, index: Array, owner: Array) -> Array:
         """float64 [n]: the chance in a draw of the candidates ``index`` of the instances ``owner``."""
-        found: np.ndarray = pools.sums[index].astype(np.float64) / pools.total[owner].astype(np.float64)
+        given = pools.sums if pools.rates is None else pools.rates
+        found: np.ndarray = given[index].astype(np.float64) / pools.total[owner].astype(np.float64)
         return found
 
     def _find(self, pools: Candidates, live: Array, target: Array) -> Array:
@@ -356,7 +399,9 @@ class Layers(Traversals):
         xp, local = self.xp, pools.local
         number = xp.arange(local.size) - pools.begin[local]
         slot = xp.full(local.size, self.depth, np.int64)
-        times = self.backend.race_numbers(local + self.first, slot, number, pools.sums)
+        times = self.backend.race_numbers(
+            local + self.first, slot, number, pools.sums if pools.rates is None else pools.rates
+        )
         early = self._early(pools, times)
         order = early[xp.lexsort((times[early], local[early]))]  # of equal times, the lower number
         owner = local[order]
@@ -369,13 +414,16 @@ class Layers(Traversals):
         xp, size, count = self.xp, self.sizes[self.depth], self.xp.diff(pools.begin)
         # Of candidates whose sums add up to ``total``, at most t * total come before time t, on the average.
         total = xp.maximum(pools.total, 1).astype(np.float64)
-        until = xp.where(count > size, SPARE * size / total, np.inf)
+        until, later = xp.where(count > size, SPARE * size / total, np.inf), LATER
         while True:
             early = xp.flatnonzero(times <= until[pools.local])
             few = counts(xp, pools.local[early], self.instances) < xp.minimum(count, size)
             if not any_set(few):
                 return early
-            until = xp.where(few, LATER * until, until)
+            until, later = (
+                xp.where(few, later * until, until),
+                later * later,
+            )  # the heaviest may outweigh all others far
 
     def _keep(self, kept: Kept, layer: Layer) -> None:
         """Keep the edges to vertices of the layer, with their weights."""
@@ -383,7 +431,7 @@ class Layers(Traversals):
         weight, beyond = self._weights(kept, layer, drawn)
         if beyond is not None:
             one = Kept(*(column[beyond : beyond + 1] for column in kept))
-            found = sqrt(float(one.bias[0])) * int(one.times[0])
+            found = math.sqrt(float(one.bias[0])) * int(one.times[0])
             found /= int(drawn[one.local][0]) * float(layer.probability[one.draw][0])
             raise BiasError(
                 f"the weight in the sample of edge {int(one.src[0])} -> {int(one.dst[0])} (dense ids) is {found:.3g}; "

@@ -21,7 +21,7 @@ from csaw.engine.api.hook_language import code_of, is_own, placed
 from csaw.engine.api.hooks import Hook
 from csaw.engine.api.rules import MiniBatch, Steps
 from csaw.engine.batches.backend import BatchBackend
-from csaw.engine.batches.layers import scaled
+from csaw.engine.batches.integer_sums import scaled
 from csaw.engine.cpu.graph import HostGraph
 from csaw.engine.cpu.kernels.state import arrays_of
 from csaw.engine.cpu.specialize import Kernels

@@ -99,7 +99,9 @@ class CudaSelector(CudaRunner):
 
     def race_numbers(self, instance: Array, slot: Array, number: Array, rate: Array) -> Array:
         times, seed = cupy.empty(number.size, np.float64), np.uint64(self.seed)
-        self.kernels.over("race_numbers", number.size, number.size, seed, instance, slot, number, rate, times)
+        self.kernels.over(
+            "race_numbers", number.size, number.size, seed, instance, slot, number, rate.astype(np.float64), times
+        )
         return times
 
     def add_scaled(self, sums: Array, at: Array, biases: Array, shift: int) -> None:

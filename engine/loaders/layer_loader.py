@@ -48,7 +48,9 @@ class LayerLoader(EpochLoader[Layers, Layers]):
         shuffle: draw the order of the seeds in each epoch.
         drop_last: leave out a smaller last mini-batch.
         normalize: the matrix A whose product is estimated: "symmetric", w / sqrt(d(v) d(u)) for an edge of weight w
-            between vertices with d(v) and d(u) edges, as in GCN; "row", w / d(v); "none", w.
+            between vertices with d(v) and d(u) edges, as in GCN; "row", w / d(v); "none", w. None takes the sampler's
+            default, which is "symmetric" for ladies and fastgcn. With the option ``edge_bias``, leave it out: A(v, u)
+            is then the square root of the bias.
         row_normalized: divide each row of a sampled matrix by its sum, as LADIES does. None does it for all samplers
             except fastgcn, whose paper does not. Without it, a matrix between two layers is an unbiased estimate of the
             rows of A: its entry for an edge v -> u is A(v, u) c / (n q(u)), where c of n draws, each with probability
@@ -84,7 +86,7 @@ class LayerLoader(EpochLoader[Layers, Layers]):
         batch_size: int = 1,
         shuffle: bool = False,
         drop_last: bool = False,
-        normalize: str = "symmetric",
+        normalize: str | None = None,
         row_normalized: bool | None = None,
         self_loops: bool | None = None,
         weight_attr: str | None = None,
@@ -106,7 +108,7 @@ class LayerLoader(EpochLoader[Layers, Layers]):
         self.labels = self._held("labels", getattr(held, "y", None) if labels is None else labels)
         asked = {
             "layer_sizes": layer_sizes,
-            "normalize": normalize,
+            **({} if normalize is None else {"normalize": normalize}),
             "seed": seed,
             "in_flight": IN_FLIGHT,
             "weighted": weight_attr is not None,

@@ -104,7 +104,7 @@ class RunOptions:
         None,
         SAMPLE,
         "bias of an edge, which replaces the algorithm's: an expression over e, such as \"e.weight * "
-        'e.dst_degree ** -0.5"',
+        'e.dst_degree ** -0.5"; for ladies, fastgcn and saint-node, the squared entry of their matrix',
         Bias,
     )
     metapath: str | None = declared(

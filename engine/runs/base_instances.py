@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Self
 
 from csaw.engine.api.algorithm import LARGEST
-from csaw.engine.api.recorded import named, parameters
+from csaw.engine.api.recorded import given_again, named
 from csaw.engine.api.registry import Algo
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.plan.target import number_of
@@ -46,7 +46,7 @@ class Bases:
         request = samples.manifest["request"]
         name = named(samples.path, request, algo)
         given: Values = {one: request.get(one) for one in ASKED if request.get(one) is not None}
-        given |= parameters(samples.path, request, name)
+        given |= given_again(samples.path, request, name)
         given["instances"] = max(samples.instances, GROUP)  # so that batches have more than one or two of them
         job = prepare(store, name, device="cpu", ids="dense", **given)
         alone = replace(job.plan.request, target=0, induced=False, instances=LARGEST)

@@ -13,6 +13,7 @@ import numpy as np
 
 from csaw.engine.api import registry
 from csaw.engine.api.algorithm import Algorithm
+from csaw.engine.api.bases import MatrixEntries
 from csaw.engine.api.registry import Algo
 from csaw.engine.api.rules import SelectionRule
 from csaw.engine.api.written_classes import CLASS, recorded_name
@@ -130,13 +131,15 @@ def prepare(
     """
     if not isinstance(policy, Policy | None):
         raise OptionError(f"policy: expected a Policy, found {quoted(policy)}")
-    algo, given = registry.named(algo, given)
+    asked, (algo, given) = given, registry.named(algo, given)
     options, parameters = RunOptions.of(given | ({} if policy is None else asdict(policy)))
     store = graph if isinstance(graph, GraphStore) else open_graph(graph, options.checksums)
     weighted = options.weighs(store)
     if options.target is not None:
         options, parameters = _with_target(options, parameters, store, algo)
     algorithm, options, metapath = _built(algo, parameters, options, store)
+    if options.edge_bias is not None and isinstance(algorithm, MatrixEntries):
+        _refuse_normalize(algorithm, "normalize" in asked)
     name = recorded_name(algo)
     joined = options.target is not None and not algorithm.sized_by
     sources = Sources(store, algorithm, options.sources, options.instances, options.seed, joined)
@@ -182,6 +185,16 @@ def _built(
     if options.select is None and proposes(algorithm, options.weighs(store), store):
         options = replace(options, select=Method.REJECTION)
     return algorithm, options, metapath
+
+
+def _refuse_normalize(algorithm: MatrixEntries, was_asked: bool) -> None:
+    """OptionError if a matrix was to be normalized although a bias of the user's own is the square of its entries."""
+    if was_asked or algorithm.normalize != algorithm.options()["normalize"].default:
+        raise OptionError(
+            f"--normalize: {algorithm.normalize} has no effect with --edge-bias, whose values are the squared entries "
+            "of the matrix; leave out --normalize, and divide by degrees in the expression, as in "
+            "e.weight ** 2 / (e.src_degree * e.dst_degree)"
+        )
 
 
 def _with_target(options: RunOptions, parameters: Record, store: GraphStore, algo: str) -> tuple[RunOptions, Record]:

@@ -12,7 +12,7 @@ from csaw.engine.api import registry
 from csaw.engine.api.algorithm import Traversal, Walk
 from csaw.engine.api.declarations import STARTS
 from csaw.engine.api.recorded import Request as Recorded
-from csaw.engine.api.recorded import built, named, parameters
+from csaw.engine.api.recorded import built, given_again, named
 from csaw.engine.api.registry import Algo
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.plan.limits import Request
@@ -241,7 +241,7 @@ def _job_of(
     name = named(path, request, algo)
     store = _graph_of(path, graph or wanted.get("graph", {}).get("path"), request)
     given = {one: request.get(one) for one in ASKED if request.get(one) is not None}
-    given |= parameters(path, request, name) | _given_again(path, attributes[VIRTUAL], checksums, store) | options
+    given |= given_again(path, request, name) | _given_again(path, attributes[VIRTUAL], checksums, store) | options
     job = _prepared(store, name, request, given)
     if files.plain(job.plan.request.as_dict()) != request:
         job = _prepared(store, name, request, given | {one: request.get(one) for one in METHODS})

@@ -12,8 +12,11 @@ from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.groups import MOVED, Group, count, edges_left_out, groups, neighboring_ids, repeats
 from csaw.engine.verify.kernels import hops_from
 from csaw.engine.verify.layers import matrix_biases
+from csaw.engine.verify.overlap import Overlaps
 from csaw.engine.verify.statistics import evenly, normal_sum
 from csaw.partition.errors import StoreError
+
+NEXT = "each instance with the next one"
 
 # Checks whether an induced subgraph can have met its vertices, by its sources and its edges.
 #
@@ -147,6 +150,8 @@ def verify_met(subject: Subject, checks: Checks) -> None:
     met = Met(subject)
     clusters = DrawnClusters(subject) if subject.sources is SourceKind.CLUSTERS else None
     drawn = np.zeros(subject.view.vertices, np.int64)
+    weights = None if clusters else source_weights(subject)
+    overlaps = _overlaps(subject, weights)
     for group in groups(subject, checks, wrong):
         keys = met_keys(subject, group)
         wrong["sources"] += int((~np.isin(group.source_key, keys)).sum())
@@ -157,12 +162,25 @@ def verify_met(subject: Subject, checks: Checks) -> None:
         wrong["sizes"] += edges_left_out(subject, group, keys)
         wrong["met"] += met.wrong(group, keys) if not any(wrong.values()) else 0
         drawn += np.bincount(group.sources, minlength=subject.view.vertices)
+        if weights is not None and overlaps is not None:
+            each = weights[group.sources]
+            overlaps.add(group.source_instance, group.sources, each, len(group.counts))
         wrong["sources"] += clusters.add(keys, len(group.counts)) if clusters else 0
     count(checks, wrong)
     if clusters is not None:
         clusters.judge(checks)
         return
-    _law_of_sources(subject, checks, drawn)
+    _law_of_sources(subject, checks, drawn, weights)
+    if overlaps is not None:
+        checks.results("sources, independence", overlaps.results(), NEXT, "too few sources drawn")
+
+
+def _overlaps(subject: Subject, weights: np.ndarray | None) -> Overlaps | None:
+    """What counts the sources that the instance before has, too; None if it is not known how many these should be."""
+    sets = subject.sources is SourceKind.DISTINCT
+    if weights is None or (sets and subject.samples.manifest["request"].get("target")):
+        return None
+    return Overlaps(subject.view.vertices, float(weights.sum()), "sources of the instance before", replace=not sets)
 
 
 def met_keys(subject: Subject, group: Group) -> np.ndarray:
@@ -171,9 +189,8 @@ def met_keys(subject: Subject, group: Group) -> np.ndarray:
     return np.repeat(np.arange(counts.size), counts) * subject.view.vertices + vertices
 
 
-def _law_of_sources(subject: Subject, checks: Checks, drawn: np.ndarray) -> None:
+def _law_of_sources(subject: Subject, checks: Checks, drawn: np.ndarray, weights: np.ndarray | None) -> None:
     """Test that sources were drawn by their law, and say what cannot be tested."""
-    weights = source_weights(subject)
     few, deviation = "too few sources drawn", MOVED.format("sources drawn", "vertices")
     if weights is None:
         checks.not_tested("sources, law", "sources were given, not drawn")
@@ -221,6 +238,8 @@ class DrawnClusters:
         self.count, self.asked = store.clusters.count, int(algorithm.frontier_size)
         self.sizes = np.bincount(self.clusters, minlength=self.count)
         self.drawn = np.zeros(self.count, np.int64)
+        self.overlaps = Overlaps(self.count, self.count, "clusters of the instance before", replace=False)
+        self.joins = bool(subject.samples.manifest["request"].get("target"))
         self.beside = self.variance = 0.0
 
     def add(self, keys: np.ndarray, instances: int) -> int:
@@ -237,6 +256,7 @@ class DrawnClusters:
         held, empty = np.bincount(instance, minlength=instances), int((self.sizes == 0).sum())
         wrong |= (held > self.asked) | (held < self.asked - empty)
         self.drawn += np.bincount(cluster, minlength=self.count)
+        self.overlaps.add(instance, cluster, np.ones(cluster.size), instances)
         beside, variance = neighboring_ids(self.count, cell, held)
         self.beside, self.variance = self.beside + beside, self.variance + variance
         return int(wrong.sum())
@@ -253,3 +273,5 @@ class DrawnClusters:
             checks.results("sets", pairs, "how often a set holds a cluster and the next one", few)
         else:
             checks.not_tested("sets", "some clusters have no vertex, and leave no trace")
+        if there.all() and not self.joins:
+            checks.results("sets, independence", self.overlaps.results(), NEXT, few)

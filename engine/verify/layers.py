@@ -9,8 +9,9 @@ from csaw.engine.api.law import edge_biases, squared_entries
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.entries import Entries
 from csaw.engine.verify.groups import MOVED, Group, groups
+from csaw.engine.verify.overlap import Overlaps, add_draws
 from csaw.engine.verify.pooled import independence
-from csaw.engine.verify.statistics import BINS, even, evenly
+from csaw.engine.verify.statistics import BINS, Result, even, evenly
 
 QUICKER = 50  # times as fast as biases evaluated in Python: entries by a closed form
 PLACES = 20240302  # seed, fixed: the verdict on a sample never changes
@@ -208,3 +209,16 @@ class WholeGraph(Layered):
         few = "too few vertices drawn"
         checks.results("neighbors", results, f"{picks.size:,} vertices drawn by the norms of their columns", few)
         checks.results("neighbors, independence", independence(place), "each vertex with the next one", few)
+        checks.results("layers, independence", self._overlaps(total), "each layer and instance with the next one", few)
+
+    def _overlaps(self, total: float) -> list[Result]:
+        """How many vertices of a layer the one before has, too, and how many of an instance the one before has."""
+        layers, each = self.picks, len(self.algorithm.sizes())
+        whole = [np.concatenate(layers[i : i + each]) for i in range(0, len(layers), each)] if each > 1 else []
+        return [
+            result
+            for draws, of in ((layers, "layer"), (whole, "instance"))
+            for result in add_draws(
+                Overlaps(self.sums.size, total, f"vertices of the {of} before", replace=True), draws, self.sums
+            )
+        ]

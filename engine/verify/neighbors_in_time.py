@@ -351,7 +351,7 @@ class SharedDraws(Together):
             self.wrong["sizes"] += 1
             return
         chance = np.where(many > size, size / np.maximum(many, 1), 1.0) if size >= 0 else np.ones(many.size)
-        places, wrong = shown(may.target, chance[may.entry], inside, self.draw)
+        _, places, wrong = shown(may.target, chance[may.entry], inside, self.draw)
         self.wrong["sizes"] += wrong
         self.numbers.append(places)
 

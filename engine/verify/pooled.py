@@ -24,8 +24,10 @@ from csaw.engine.verify.statistics import (
 )
 from csaw.partition.base.stages import tell
 
+LAGS = range(1, 17)  # choices apart that are compared
 SIDE = 8  # ranges for each of two places
 PLACES = 20240301  # seed, fixed: the verdict on a sample never changes
+DIFFERENCES = 16  # ranges of differences of two places
 LEVEL = 1e-8  # about that of a single test; parts of the sample that show nothing at it are left out
 
 
@@ -48,12 +50,13 @@ def pooled_test(choices: Choices, laws: Laws) -> Pooled:
     place, out, shares = np.full(len(choices.situations), np.nan), Pooled(), Shares(*choices.parts())
     rows, here, number = _affordable(choices, laws)
     tested = _Tested(choices, shares, rows, here, number, np.random.default_rng(PLACES).random(place.size))
+    in_row = place.copy()
     for made, places, sums in in_order(tested.table, _begun(laws.tables(rows))):
         out.looked_at += made.size
         tell(out.looked_at, here.size, "choices")
         if places is None:
             return Pooled(out.looked_at, out.looked_at, [certain("choices that the law never makes")])
-        place[made] = places
+        place[made], in_row[made] = places
         for one in sums:
             shares.add(*one)
     out.used = int(np.isfinite(place).sum())
@@ -61,7 +64,7 @@ def pooled_test(choices: Choices, laws: Laws) -> Pooled:
     others = FROM_ANOTHER | BY_WEIGHT
     out.uniform, out.degree, out.weight = (shares.results({name: said}, LEVEL) for name, said in others.items())
     out.same = frozenset(name for name, deviation in others.items() if not shares.varies(deviation))
-    out.independence = independence(place)
+    out.independence = independence(place) + lagged(in_row)
     return out
 
 
@@ -88,9 +91,9 @@ class _Tested:
 
     def table(
         self, begun: int, table: LawTable
-    ) -> tuple[np.ndarray, np.ndarray | None, list[tuple[str, np.ndarray, float]]]:
-        """The choices made in the situations of one table, their places (None if one is impossible), and the sums of
-        their scores.
+    ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray] | None, list[tuple[str, np.ndarray, float]]]:
+        """The choices made in the situations of one table, their places by ``_places`` (None if one is impossible), and
+        the sums of their scores.
         """
         ended = begun + table.start.size - 1
         first = np.searchsorted(self.number, np.arange(begun, ended + 1))
@@ -140,14 +143,23 @@ def _affordable(choices: Choices, laws: Laws) -> tuple[np.ndarray, np.ndarray, n
     return rows[numbers[:paid]], here[by_situation], number[by_situation]
 
 
-def _places(table: LawTable, first: np.ndarray, situation: np.ndarray, at: np.ndarray, draw: np.ndarray) -> np.ndarray:
-    """The place of each choice in [0, 1) when the outcomes of its law are laid side by side, likeliest first; nan where
-    it was forced.
+def _places(
+    table: LawTable, first: np.ndarray, situation: np.ndarray, at: np.ndarray, draw: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The place of each choice in [0, 1) when the outcomes of its law are laid side by side, likeliest first, and as
+    the law has them; nan where it was forced.
     """
     low = np.empty(at.size)
     likelier(table.start, table.chance, first, at, low)
     forced = np.diff(table.start)[situation] == 1
-    return np.where(forced, np.nan, np.minimum(low + table.chance[at] * draw, np.nextafter(1.0, 0.0)))
+    upto = np.cumsum(table.chance)
+    begin = (upto - table.chance)[table.start[:-1]]
+    in_order_of_law = (upto - table.chance)[at] - begin[situation]
+    one, other = (
+        np.where(forced, np.nan, np.clip(begun + table.chance[at] * draw, 0.0, np.nextafter(1.0, 0.0)))
+        for begun in (low, in_order_of_law)
+    )
+    return one, other
 
 
 def _even_parts(place: np.ndarray, shares: Shares) -> list[Result]:
@@ -160,6 +172,20 @@ def _even_parts(place: np.ndarray, shares: Shares) -> list[Result]:
         for part, places in enumerate(np.split(place[known], ends[:-1])):
             out += even(places, BINS, "choices moved into one range of their law", shares.parts[part])
     return out
+
+
+def lagged(place: np.ndarray) -> list[Result]:
+    """Test that places do not depend on those a few choices before, by their differences."""
+    found = []
+    for lag in LAGS:
+        apart = place[lag:] - place[:-lag]
+        found += repeated(apart[np.isfinite(apart)], f"choices that repeat one of the {len(LAGS)} places before")
+    return found
+
+
+def repeated(apart: np.ndarray, deviation: str) -> list[Result]:
+    """Test that differences of two numbers are uniform modulo 1: they are if one is uniform whatever the other is."""
+    return even(apart % 1.0, DIFFERENCES, deviation) if apart.size >= 20 * DIFFERENCES else []
 
 
 def independence(place: np.ndarray) -> list[Result]:

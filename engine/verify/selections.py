@@ -52,13 +52,14 @@ class Selections(NamedTuple):
 
 class Drawn(NamedTuple):
     """Choices that are kept for the statistics: the situation of each vertex, its picks by their labels, filled up with
-    NONE, its depth, and the number of picks that were asked for.
+    NONE, its depth, the number of picks that were asked for, and the number by which it was kept.
     """
 
     situation: np.ndarray
     chosen: np.ndarray
     depth: np.ndarray
     size: np.ndarray
+    number: np.ndarray
 
 
 class Neighbors:
@@ -103,7 +104,7 @@ class Neighbors:
         cells = begin[here][:, None] + places
         there = cells < begin[here + 1][:, None]
         chosen = np.where(there, labels[np.where(there, cells, 0)] if labels.size else NONE, NONE)
-        self.kept.append(Drawn(situation[here], chosen, s.depth[here], s.size[here]))
+        self.kept.append(Drawn(situation[here], chosen, s.depth[here], s.size[here], s.number[here]))
 
     def judge(self, checks: Checks) -> None:
         """Add the checks of faults, then the tests of what was drawn."""
@@ -114,9 +115,13 @@ class Neighbors:
             return
         picks = max(one.chosen.shape[1] for one in self.kept)
         padded = [np.pad(d.chosen, ((0, 0), (0, picks - d.chosen.shape[1])), constant_values=NONE) for d in self.kept]
-        situation, depth, size = (np.concatenate([one[k] for one in self.kept]) for k in (0, 2, 3))
+        columns = [np.concatenate([one[k] for one in self.kept]) for k in (0, 2, 3, 4)]
+        columns.insert(1, np.concatenate(padded))
+        order = np.argsort(
+            columns[-1], kind="stable"
+        )  # hops of an instance follow each other, as walks have their steps
         with stage(LAW):
-            self.compare(checks, Drawn(situation, np.concatenate(padded), depth, size))
+            self.compare(checks, Drawn(*(column[order] for column in columns)))
 
     def compare(self, checks: Checks, drawn: Drawn) -> None:
         """Compare all choices with their law: one by one with replacement, as sets without."""

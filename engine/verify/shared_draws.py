@@ -12,38 +12,58 @@ import numpy as np
 
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.groups import MOVED, Group, count, groups
-from csaw.engine.verify.pooled import independence
-from csaw.engine.verify.statistics import BINS, even
+from csaw.engine.verify.pooled import independence, repeated
+from csaw.engine.verify.statistics import BINS, Result, even
 
 QUICKER = 50  # times as fast as biases evaluated in Python
 PLACES = 20240303  # seed, fixed: the verdict on a sample never changes
+Numbers = tuple[np.ndarray, np.ndarray]  # vertices, ascending, and a number of each
+NONE: list[Result] = []
 THRESHOLDS = "vertices that some frontier vertices select and others, with as good a chance, do not"
 
 
 def verify_shared_draws(subject: Subject, checks: Checks) -> None:
     """Check edges, frontiers and thresholds, and the law of the numbers that decide."""
     wrong = dict.fromkeys(("edges", "sources", "depths", "sizes"), 0)
-    numbers: list[np.ndarray] = []
+    numbers: list[Numbers] = []
     draw = np.random.default_rng(PLACES)
     for group in groups(subject, checks, wrong):
         numbers += _numbers(subject, group, wrong, draw)
     count(checks, {name: wrong[name] for name in ("edges", "sources", "depths")})
     checks.count("thresholds", wrong["sizes"], THRESHOLDS)
-    judge_numbers(checks, numbers)
+    judge_numbers(checks, [number for _, number in numbers], _differences(numbers, len(subject.traversal.sizes())))
 
 
-def judge_numbers(checks: Checks, numbers: list[np.ndarray]) -> None:
+def _differences(numbers: list[Numbers], depths: int) -> list[Result]:
+    """The results of the numbers of the same vertex at successive depths, and at the same depth of successive
+    instances: their differences, modulo 1, are uniform if they are independent.
+    """
+    found = []
+    for apart, of in ((1, "depth"), (depths, "instance")):
+        pairs = [np.zeros(0)]
+        for at in range(apart, len(numbers)):
+            if apart == 1 and at % depths == 0:
+                continue
+            (vertices, places), (before, others) = numbers[at], numbers[at - apart]
+            _, here, there = np.intersect1d(vertices, before, assume_unique=True, return_indices=True)
+            pairs.append(places[here] - others[there])
+        if depths > 1 or of == "instance":
+            found += repeated(np.concatenate(pairs), f"vertices with the number of the {of} before")
+    return found
+
+
+def judge_numbers(checks: Checks, numbers: list[np.ndarray], others: list[Result] = NONE) -> None:
     """Add the tests that numbers of vertices are uniform and independent: random points of the ranges that show."""
     places = np.concatenate([np.zeros(0), *numbers])
     few = "too few vertices whose edges may be left out"
     results = even(places, BINS, MOVED.format("numbers of vertices", "[0, 1)")) if places.size else []
     checks.results("neighbors", results, f"the numbers of {places.size:,} vertices", few)
-    checks.results("neighbors, independence", independence(places), "each number with the next one", few)
+    checks.results("neighbors, independence", independence(places) + others, "each number with the next one", few)
 
 
-def _numbers(subject: Subject, group: Group, wrong: dict[str, int], draw: np.random.Generator) -> list[np.ndarray]:
-    """Random points of the ranges that show of the numbers, of the first instances of a group until its share of the
-    budget is spent.
+def _numbers(subject: Subject, group: Group, wrong: dict[str, int], draw: np.random.Generator) -> list[Numbers]:
+    """The vertices of each depth with random points of the ranges that show of their numbers, of the first instances of
+    a group until its share of the budget is spent.
     """
     algorithm = subject.traversal
     share = subject.budget * QUICKER * len(group.counts) / max(1, subject.samples.instances)
@@ -71,8 +91,8 @@ def _ranges(
     size: int,
     wrong: dict[str, int],
     draw: np.random.Generator,
-) -> np.ndarray:
-    """A random point of the range of each vertex's number, where there is a choice."""
+) -> Numbers:
+    """The vertices whose numbers decide something, and a random point of the range of each."""
     view, degree = subject.view, subject.degree[frontier]
     at = np.arange(degree.sum()) + np.repeat(view.indptr[frontier] - np.cumsum(degree) + degree, degree)
     ends, chance = (
@@ -87,11 +107,11 @@ def _ranges(
     place = np.minimum(np.searchsorted(pairs, found), max(pairs.size - 1, 0))
     if found.size and (not pairs.size or (pairs[place] != found).any() or (times[place] != seen).any()):
         wrong["sizes"] += 1
-        return np.zeros(0)
+        return np.zeros(0, np.int64), np.zeros(0)
     kept = np.isin(np.repeat(frontier, degree) * vertices + ends, found)
-    places, faults = shown(ends, chance, kept, draw)
+    shows, places, faults = shown(ends, chance, kept, draw)
     wrong["sizes"] += faults
-    return places
+    return shows, places
 
 
 def chances(subject: Subject, group: Group) -> Iterator[float]:
@@ -110,16 +130,19 @@ def chances(subject: Subject, group: Group) -> Iterator[float]:
         frontier = np.unique(group.dst[here])
 
 
-def shown(ends: np.ndarray, chance: np.ndarray, kept: np.ndarray, draw: np.random.Generator) -> tuple[np.ndarray, int]:
-    """Random points of the ranges in which the numbers of vertices are, where there is a choice; and how many vertices
-    can have no number.
+def shown(
+    ends: np.ndarray, chance: np.ndarray, kept: np.ndarray, draw: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """The vertices whose numbers decide something, random points of the ranges in which these numbers are, and how many
+    vertices can have no number.
 
     ``ends``, ``chance``, ``kept``: of each edge that may be kept, the vertex that it leads to, the chance that it is,
     and whether it was.
     """
-    _, low, high = ranges_of(ends, chance, kept)
+    vertices, low, high = ranges_of(ends, chance, kept)
     choice = (high - low < 1.0) & (low < high)
-    return low[choice] + draw.random(int(choice.sum())) * (high - low)[choice], int((low >= high).sum())
+    places = low[choice] + draw.random(int(choice.sum())) * (high - low)[choice]
+    return vertices[choice], places, int((low >= high).sum())
 
 
 def ranges_of(ends: np.ndarray, chance: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

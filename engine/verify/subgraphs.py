@@ -16,9 +16,10 @@ from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.course import LAW
 from csaw.engine.verify.groups import MOVED, Group, count, edges_left_out, groups, neighboring_ids, repeats
-from csaw.engine.verify.induced import verify_met
+from csaw.engine.verify.induced import NEXT, verify_met
 from csaw.engine.verify.kernels import first_edge, pool_sizes, replay
 from csaw.engine.verify.layers import verify_layers
+from csaw.engine.verify.overlap import Overlaps
 from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.selections import copies, unexplained
 from csaw.engine.verify.shared_draws import verify_shared_draws
@@ -302,8 +303,10 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
     """Check sets of vertices with all edges among them."""
     wrong = dict.fromkeys(("edges", "sources", "visits", "repeats", "sizes"), 0)
     drawn, beside, variance = np.zeros(subject.view.vertices, np.int64), 0.0, 0.0
+    overlaps = Overlaps(drawn.size, drawn.size, "vertices of the instance before", replace=False)
     for group in groups(subject, checks, wrong):
         keys = np.unique(group.source_key)
+        overlaps.add(group.source_instance, group.sources, np.ones(group.sources.size), len(group.counts))
         wrong["sources"] += group.source_key.size - keys.size
         wrong["visits"] += int((~(np.isin(group.src_key, keys) & np.isin(group.dst_key, keys))).sum())
         wrong["repeats"] += repeats(subject, group, np.ones(group.src.size, np.int64))
@@ -321,6 +324,7 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
         )
         pairs = normal_sum(beside, variance, float(drawn.sum()), "vertices drawn together with the one before")
         checks.results("sets", pairs, "how often a set holds a vertex and the next one", few)
+        checks.results("sets, independence", overlaps.results(), NEXT, few)
     else:
         checks.not_tested("vertices", "sources were given, not drawn")
 
@@ -337,6 +341,7 @@ def verify_edges(subject: Subject, checks: Checks) -> None:
     wrong = dict.fromkeys(("edges", "sources", "visits", "repeats", "sizes"), 0)
     drawn, places = np.zeros(view.vertices, np.int64), []
     before = np.concatenate([[0], np.cumsum(may)])  # edges that may be drawn before each stored one
+    overlaps = Overlaps(max(may.size, 1), float(before[-1]), "edges of the instance before", replace=False)
     for group in groups(subject, checks, wrong):
         wrong["visits"] += int((group.src > group.dst).sum()) if once else 0
         wrong["repeats"] += repeats(subject, group, np.ones(group.src.size, np.int64))
@@ -344,24 +349,26 @@ def verify_edges(subject: Subject, checks: Checks) -> None:
         asked = every if size < 0 else min(size, every)
         wrong["sizes"] += int((group.counts != asked).sum()) if subject.uniform else 0
         drawn += np.bincount(group.src, minlength=view.vertices)
-        places.append(_places_in_rows(subject, group, before))
+        first, many, place = _places_in_rows(subject, group, before)
+        overlaps.add(group.instance[many > 0], first[many > 0], many[many > 0].astype(np.float64), len(group.counts))
+        places.append(place)
     count(checks, wrong)
     if subject.uniform and not algorithm.visited_once and 0 <= size < before[-1]:
         owned = before[view.indptr[1:]] - before[view.indptr[:-1]]
         deviation = MOVED.format("edges drawn", "{}")
         results = evenly(drawn, size, deviation.format("vertices"), owned)
         results += even(np.concatenate(places), BINS, deviation.format("places in a row")) if places else []
-        checks.results(
-            "selection", results, f"{int(drawn.sum()):,} drawn, every one equally likely", "too few edges drawn"
-        )
+        few = "too few edges drawn"
+        checks.results("selection", results, f"{int(drawn.sum()):,} drawn, every one equally likely", few)
+        checks.results("selection, independence", overlaps.results(), NEXT, few)
     else:
         why = "edges are not equally likely" if not subject.uniform else "each vertex once, or every edge, is drawn"
         checks.not_tested("selection", f"no law of such draws is known here: {why}")
 
 
-def _places_in_rows(subject: Subject, group: Group, before: np.ndarray) -> np.ndarray:
-    """The place of each edge in its row, in [0, 1): a random point of its share of the edges
-    that may be drawn there.
+def _places_in_rows(subject: Subject, group: Group, before: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The first stored edge between the same ends as each edge, and how many there are; and the place of each edge in
+    its row, in [0, 1): a random point of its share of the edges that may be drawn there.
     """
     view, draw = subject.view, np.random.default_rng(group.start)
     first = np.empty(group.src.size, np.int64)
@@ -370,4 +377,4 @@ def _places_in_rows(subject: Subject, group: Group, before: np.ndarray) -> np.nd
     known = many > 0
     low, high = view.indptr[group.src[known]], view.indptr[group.src[known] + 1]
     own = before[first[known]] - before[low]
-    return (own + many[known] * draw.random(own.size)) / np.maximum(before[high] - before[low], 1)
+    return first, many, (own + many[known] * draw.random(own.size)) / np.maximum(before[high] - before[low], 1)

@@ -20,11 +20,12 @@ class HostLayerEdges(LayerEdges):
 
     backend: CpuRunner
 
-    def _sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         ends, bits = begins(np, self.local, self.instances), max(self.vertices - 1, 1).bit_length()
         found = self._of_instances(lambda i: add_up(ends[i], ends[i + 1], self.dst, self.bias, bits))
         vertex, sums = (np.concatenate([np.zeros(0, np.int64), *(one[k] for one in found)]) for k in range(2))
-        return np.repeat(np.arange(self.instances), [one.size for one, _ in found]), vertex, sums
+        owner = np.repeat(np.arange(self.instances), [one[0].size for one in found])
+        return owner, vertex, sums, np.array([one[2] for one in found], np.int64)
 
     def _matched(self, layer: Layer) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         draws, edges = begins(np, layer.local, self.instances), begins(np, self.local, self.instances)

@@ -9,7 +9,8 @@ import cupy
 import numpy as np
 from cupy import ndarray as Array
 
-from csaw.engine.batches.layers import LARGEST, Candidates, Kept, Layer, LayerEdges, Layers, shifts
+from csaw.engine.batches.integer_sums import shifts
+from csaw.engine.batches.layers import LARGEST, Candidates, Kept, Layer, LayerEdges, Layers
 from csaw.engine.batches.traversals import begins
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.declarations import BLOCK
@@ -41,7 +42,7 @@ class DeviceLayerEdges(LayerEdges):
         given = (self.instances, self.ends, self.batch.out, self.batch.keys, self.width)
         self.kernels.launch(kernel, (blocks, min(self.instances, MOST_ROWS)), BLOCK, *given, *arguments)
 
-    def _sums(self) -> tuple[Array, Array, Array]:
+    def _sums(self) -> tuple[Array, Array, Array, Array]:
         self.bits = self._no_bits()
         count, largest = (cupy.zeros(self.instances, np.int64) for _ in range(2))
         self._over("mark_edges", self.bits, count, largest)
@@ -50,11 +51,18 @@ class DeviceLayerEdges(LayerEdges):
         cupy.cumsum(self.before[1:], out=self.before[1:])
         owner, vertex, sums = (cupy.zeros(int(self.before[-1]), np.int64) for _ in range(3))
         shift = cupy.asarray(shifts(np, largest.get().view(np.float64), count.get()))  # few: one of an instance
-        self._over("add_biases", self.bits, self.before, shift, sums)
+        light = cupy.zeros(self.instances, np.int64)
+        self._over("add_biases", self.bits, self.before, shift, sums, light)
         self.kernels.over(
             "list_bits", self.bits.size, self.bits.size, self.width, self.bits, self.before, owner, vertex
         )
-        return owner, vertex, sums
+        return owner, vertex, sums, light
+
+    def _of(self, some: Array) -> tuple[Array, Array, Array]:
+        cell = cupy.flatnonzero(self.batch.keys > 0.0)
+        local = cupy.searchsorted(self.ends[1:], cell, side="right")
+        at = cupy.flatnonzero(some[local])
+        return local[at], self.batch.out[cell[at]].astype(np.int64), self.batch.keys[cell[at]]
 
     def _no_bits(self) -> Array:
         return cupy.zeros(self.instances * self.width, np.uint32)
@@ -135,6 +143,8 @@ class DeviceLayers(Layers):
         return DeviceLayerEdges(self) if by_bits else LayerEdges(self)
 
     def _chances(self, pools: Candidates, index: Array, owner: Array) -> Array:
+        if pools.rates is not None:
+            return super()._chances(pools, index, owner)
         chance = cupy.empty(index.size, np.float64)
         given = (index, owner, pools.sums, pools.total, chance)
         self.backend.kernels.over("find_chances", index.size, index.size, *given)

@@ -2,6 +2,8 @@
 // Those of instance i are the cells ends[i] .. ends[i + 1] - 1; blocks of a row of the grid, blockIdx.y, take the same instance.
 // A bitmap has `width` words an instance: vertex v of instance i is bit v % 32 of word i * width + v / 32.
 
+constexpr i64 LIGHTEST = 1 << 16;  // units, from which on the rounding to them cannot be seen
+
 __device__ __forceinline__ i64 first_cell(const i64* ends, i64 instance) { return ends[instance] + (i64)blockIdx.x * blockDim.x + threadIdx.x; }
 
 __device__ __forceinline__ void set_bit(u32* bits, i64 v)
@@ -40,15 +42,20 @@ __device__ __forceinline__ i64 place_of(const u32* bits, const i64* before, i64 
     return before[word] + __popc(bits[word] & (1u << v % 32) - 1);
 }
 
-// Add the biases of edges to the sums of the vertices that they lead to, the candidates: one for each set bit.
-extern "C" __global__ void add_biases(i64 instances, const i64* ends, const vertex_t* out, const double* biases, i64 width, const u32* bits, const i64* before, const i64* shift, u64* sums)
+// Add the biases of edges to the sums of the vertices that they lead to, the candidates: one for each set bit; and the lightness of these integers, see engine/batches/integer_sums.py.
+extern "C" __global__ void add_biases(i64 instances, const i64* ends, const vertex_t* out, const double* biases, i64 width, const u32* bits, const i64* before, const i64* shift, u64* sums, u64* light)
 {
     for (i64 i = blockIdx.y; i < instances; i += gridDim.y) {
         const int scale = (int)shift[i];
+        u64 lightness = 0;
         for (i64 cell = first_cell(ends, i); cell < ends[i + 1]; cell += (i64)gridDim.x * blockDim.x) {
             const i64 units = scaled(biases[cell], scale);
-            if (units) atomicAdd(sums + place_of(bits, before, i * width, out[cell]), (u64)units);
+            if (!units) continue;
+            atomicAdd(sums + place_of(bits, before, i * width, out[cell]), (u64)units);
+            if (units <= LIGHTEST) lightness += (u32)LIGHTEST / (u32)units;
         }
+        for (int step = 16; step; step /= 2) lightness += __shfl_down_sync(0xFFFFFFFF, lightness, step);
+        if (threadIdx.x % 32 == 0 && lightness) atomicAdd(light + i, lightness);
     }
 }
 

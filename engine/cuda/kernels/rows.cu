@@ -19,9 +19,9 @@ extern "C" __global__ void weigh_rows(i64 entries, const i64* numbers, const i64
 }
 
 // When numbers of a pool arrive, each at an exponential time of its own rate.
-extern "C" __global__ void race_numbers(i64 count, u64 seed, const i64* instance, const i64* slot, const i64* number, const i64* rate, double* times)
+extern "C" __global__ void race_numbers(i64 count, u64 seed, const i64* instance, const i64* slot, const i64* number, const double* rate, double* times)
 {
     const i64 stride = (i64)gridDim.x * blockDim.x;
     for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride)
-        times[i] = neg_log(pool_word(seed, instance[i], slot[i], number[i])) / (double)rate[i];
+        times[i] = neg_log(pool_word(seed, instance[i], slot[i], number[i])) / rate[i];
 }

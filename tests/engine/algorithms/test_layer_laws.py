@@ -13,11 +13,14 @@ from helpers.invariance import assert_same
 from helpers.laws import assert_picks_are_independent, assert_picks_are_successive
 from helpers.stats import assert_drawn_from
 
+import csaw
 from csaw.cli.commands.verify import verify as command
 from csaw.engine import sample
 from csaw.engine.algorithm import MatrixEntries
+from csaw.engine.api import registry
 from csaw.engine.batches import layers
-from csaw.engine.batches.layers import Columns, LayerEdges, scaled
+from csaw.engine.batches.integer_sums import scaled
+from csaw.engine.batches.layers import Columns, LayerEdges
 from csaw.engine.cpu.batches import layers as host_layers
 from csaw.partition.errors import OptionError
 
@@ -354,3 +357,41 @@ def test_threads_add_up_and_match_instances(tmp_path, monkeypatch):
     assert {*called} == {"add_up", "match"}
     monkeypatch.setattr(host_layers.HostLayers, "_edges_to_layers", lambda batch: LayerEdges(batch))
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "ladies", **options))
+
+
+# Biases of the user's own: squared entries of another matrix
+
+
+@pytest.mark.parametrize("algo", ["ladies", "fastgcn"])
+def test_a_bias_is_the_square_of_an_entry_that_weights_estimate(tmp_path, algo):
+    store = store_of(tmp_path / "g.zarr", EDGES, directed=False)
+    options = {"layer_sizes": (3,), "edge_bias": "e.dst + 1"}
+    drawn, [layer] = batches(store, tmp_path / "s.zarr", algo, 200, **options)
+    norm = np.zeros(store.vertices)
+    for v, row in enumerate(rows_of(store, True)):
+        for u, _ in row if algo == "fastgcn" or v < 2 else ():
+            norm[u] += u + 1
+    instance = np.repeat(np.arange(200), np.diff(drawn["instance_ptr"]))
+    ends, weights = drawn["dst"].astype(int), drawn["weight"]
+    times = (layer[instance] == ends[:, None]).sum(axis=1)
+    assert weights == pytest.approx(np.sqrt(ends + 1) * times / (3 * norm[ends] / norm.sum()))
+
+
+@pytest.mark.parametrize("algo", ["ladies", "fastgcn", "saint-node"])
+def test_a_normalization_beside_a_bias_is_refused(tmp_path, algo):
+    store = store_of(tmp_path / "g.zarr", EDGES, directed=False)
+    default = registry.find(algo).options()["normalize"].default
+    for given in ({"normalize": default}, {"normalize": "none"}):
+        with pytest.raises(OptionError, match="--normalize: .* has no effect with --edge-bias"):
+            sample(store, tmp_path / "s.zarr", algo, edge_bias="e.weight", **given)
+    with pytest.raises(OptionError, match="has no effect"):
+        sample(store, tmp_path / "s.zarr", registry.find(algo)(normalize="none"), edge_bias="e.weight")
+
+
+def test_virtual_layers_with_a_bias_are_drawn_again(tmp_path):
+    graph = csaw.graph(EDGES, directed=False)
+    options = {"algo": "ladies", "layer_sizes": (3,), "frontier_size": 2, "edge_bias": "e.dst + 1.0", "instances": 5}
+    csaw.partition(EDGES, tmp_path / "g.zarr", directed=False)
+    csaw.sample(tmp_path / "g.zarr", tmp_path / "v.zarr", virtual=True, **options)
+    found, expected = csaw.open_samples(tmp_path / "v.zarr").group(0, 5), csaw.sample(graph, **options).group(0, 5)
+    assert (found["vertices"] == expected["vertices"]).all()
