@@ -85,7 +85,7 @@ GROUPS = {
 @click.option(
     "--reverse-relations",
     is_flag=True,
-    help="Of a graph with several types: add a relation rev_NAME for each relation NAME, with its edges from target to "
+    help="For a graph with several types: add a relation rev_NAME for each relation NAME, with its edges from target to "
     "source.",
 )
 @click.option(

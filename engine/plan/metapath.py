@@ -44,7 +44,8 @@ class Metapath:
             if word not in types.names and word not in names and word:
                 known = [*types.names, *sorted(names)]
                 raise OptionError(
-                    f"--metapath: no type or relation is called {quoted(word)}{meant(word, known) or '.'}"
+                    f"--metapath: no type or relation is called {quoted(word)}{meant(word, known) or '.'} "
+                    f"There are {', '.join(known)}"
                 )
             ends = word if word in types.names else ""
             if relation or (at and ends):
