@@ -101,6 +101,6 @@ def refuse_least(parts: Mapping[str, int], memory: int, path: Path, option: str,
     listed = [f"{size:,} for {PARTS.get(name, name)}" for name, size in parts.items() if size]
     need = sum(parts.values())
     return BudgetError(
-        f"{path}: this run needs at least {need:,} bytes: {'; '.join(listed)}. {option} allows "
-        f"{counted(memory, 'byte')}; raise it to {need:,}{otherwise}"
+        f"{path}: this run needs at least {need:,} bytes: {'; '.join(listed)}. The limit is "
+        f"{counted(memory, 'byte')}; raise {option} to {need:,}{otherwise}"
     )

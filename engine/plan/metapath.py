@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Self
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.bases import ChosenBias
+from csaw.engine.api.rules import SharedNumbers, SourceEdges
+from csaw.engine.api.starts import SourceKind
 from csaw.engine.sources.given_sources import OF_TYPE
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError
@@ -108,6 +110,13 @@ def _own_bias(algorithm: Algorithm) -> str | None:
     return "e.weight" if type(algorithm).edge_bias is Algorithm.edge_bias else None
 
 
+def _has_no_steps(algorithm: Algorithm) -> bool:
+    """Whether an algorithm draws from the whole graph, or selects all edges with the same probability."""
+    if algorithm.sources_from in (SourceKind.EVERY, SourceKind.CLUSTERS):
+        return True
+    return isinstance(algorithm.rule, SharedNumbers | SourceEdges)
+
+
 def along(metapath: str, options: "RunOptions", store: "Store", algorithm: Algorithm) -> "RunOptions":
     """The options of a run along a metapath: a bias for it, and the vertices of its first type as sources.
 
@@ -119,6 +128,8 @@ def along(metapath: str, options: "RunOptions", store: "Store", algorithm: Algor
             f"--metapath: {store.path} has one type of vertices; make a graph of several with csaw partition "
             "SOURCE-NAME-TARGET=FILE ..."
         )
+    if _has_no_steps(algorithm):
+        raise OptionError(f"--metapath: {algorithm.name()} cannot follow one; use another algorithm")
     bias = options.edge_bias or _own_bias(algorithm)
     if bias is None:
         raise OptionError(
