@@ -38,7 +38,7 @@ INPUT = (
     Line("header_line", "line of the header", plain),
     Line("edges", "rows that are edges"),
     Line("skipped", "malformed rows skipped"),
-    Line("reciprocity", "edges that have a reverse edge", share),
+    Line("reciprocity", "edges with a reverse edge", share),
     Line("self_loops", "self loops found"),
     Line("self_loops_dropped", "self loops dropped", yes),
     Line("duplicates", "repeated edges merged into others"),

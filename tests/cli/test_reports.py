@@ -270,7 +270,7 @@ def test_info_says_what_a_graph_is_and_what_it_was_made_of(said, tmp_path):
     made = found["Input"]
     assert made["lines of comments"] == "1"
     assert made["repeated edges merged into others"] == "1"
-    assert made["edges that have a reverse edge"] == "100 %"
+    assert made["edges with a reverse edge"] == "100 %"
 
 
 @pytest.mark.parametrize(
