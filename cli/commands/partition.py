@@ -85,8 +85,8 @@ GROUPS = {
 @click.option(
     "--reverse-relations",
     is_flag=True,
-    help="For a graph with several types: add a relation rev_NAME for each relation NAME, with its edges from target to "
-    "source.",
+    help="For a graph with several types: add a relation rev_NAME for each relation NAME, with its edges from target "
+    "to source.",
 )
 @click.option(
     "--source-column",
