@@ -72,7 +72,7 @@ class ShownSamples(OpenedSamples):
         steps, edges = _steps(self), _edges(self)
         return line(
             "csaw samples",
-            near(self.path),
+            near(self.path).removeprefix("samples "),
             [
                 counted(self.instances, *self.layout.words) + (f" of {steps}" if steps else ""),
                 f"{request.get('algorithm', '')}",
