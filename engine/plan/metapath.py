@@ -133,8 +133,8 @@ def along(metapath: str, options: "RunOptions", store: "Store", algorithm: Algor
     bias = options.edge_bias or _own_bias(algorithm)
     if bias is None:
         raise OptionError(
-            f"--metapath: {algorithm.name()} has a bias of its own, which does not know relations; use another "
-            'algorithm, or pass a bias for it as --edge-bias, such as "e.weight"'
+            f"--metapath: the bias of {algorithm.name()} ignores relations; use another algorithm, such as deepwalk, "
+            'or replace the bias: --edge-bias "e.weight"'
         )
     types = store.stored.types
     found = Metapath.parsed(metapath, types)
