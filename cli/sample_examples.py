@@ -25,9 +25,9 @@ NODE2VEC, WALKS = "--algo node2vec", " --num-walks 1000"
 
 
 def examples(lines: list[str], chosen: type["Algorithm"], given: str) -> list[str]:
-    """The examples of the command, with the algorithm that the user has ``given`` in each that names one."""
+    """The examples that name an algorithm, with the one that the user has ``given``, and the example of --from."""
     first = f"csaw sample web.zarr {_out(chosen)} --algo {shlex.quote(given)} {_options(chosen)}".rstrip()
-    others = [line.strip() for line in lines[1:]]
+    others = [line.strip() for line in lines[1:] if NODE2VEC in line or "--from" in line]
     if "num_walks" not in chosen.options():
         others = [line.replace(WALKS, "") for line in others]
     return [first, *(line.replace(NODE2VEC, f"--algo {shlex.quote(given)}") for line in others)]

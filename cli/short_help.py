@@ -64,7 +64,7 @@ def _short(ctx: click.Context, most: tuple[str, ...]) -> str:
     lines = own_examples(ctx) if own_examples else example.splitlines()
     ctx.command.format_usage(ctx, formatter)
     formatter.write(f"\n  {' '.join(text.split(chr(10) * 2)[0].split())}\n\n")
-    formatter.write("".join(f"  {line.strip()}\n" for line in lines[:2]))
+    formatter.write("".join(f"  {line.strip()}\n" for line in lines[: 1 if ctx.meta.get("csaw.algo") else 2]))
     own = _write_algorithms(ctx, formatter) if ctx.info_name == "sample" else ""
     with formatter.section("Most used options"):
         shown = [name for name in most if name != "algo" or ctx.meta.get("csaw.algo") is None]

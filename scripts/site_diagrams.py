@@ -16,7 +16,7 @@ PLAN = (  # lines that this command prints, with what they say; a test compares 
     ("graph", "378 KiB", ""),
     ("instances in flight", "12 MiB", ""),
     ("Output", "", ""),
-    ("size, about", "12 MiB", "How large the sample will be on disk."),
+    ("expected size", "12 MiB", "How large the sample will be on disk."),
     ("Expected time", "", ""),
     ("sampling", "336 ms", "From rates that csaw measures once on each machine."),
     ("whole command, warm", "750 ms", "With the start of Python, if kernels are compiled."),

@@ -214,5 +214,5 @@ def test_the_guide_to_python_runs(tmp_path, monkeypatch, capsys):
     for block in blocks:
         exec(block, here)  # noqa: S102
     said = capsys.readouterr().out
-    assert "<csaw samples samples in memory: 340 walks of 20 steps, node2vec, seed 7, 6,800 edges>" in said
+    assert "<csaw samples in memory: 340 walks of 20 steps, node2vec, seed 7, 6,800 edges>" in said
     assert said.count("True\n") == 2

@@ -138,7 +138,7 @@ def evaluate(
     from csaw.engine.analytics.evaluation.evaluate import PLOT_INCHES, PLOT_TITLE, plan
 
     if as_json and format_:
-        raise click.UsageError("--json is a format of its own; leave out --format")
+        raise click.UsageError("--json replaces the table; leave out --format")
     _check_plot(plot, plot_size, plot_title)
     if (save or plot) and (wanted["windows"], wanted["every"]) != (None, None):
         raise click.UsageError("--save and --plot work on one window; choose it with --until or --between")

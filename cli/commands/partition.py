@@ -49,7 +49,7 @@ GROUPS = {
 
 
 @click.command(cls=in_groups(GROUPS, "Output"))
-@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, type=values.Place())
+@click.argument("inputs", metavar="INPUT...", nargs=-1, type=values.Place())
 @click.argument("out", type=values.Place())
 @click.option(
     "--directed/--undirected",
@@ -85,8 +85,8 @@ GROUPS = {
 @click.option(
     "--reverse-relations",
     is_flag=True,
-    help="Of a graph with several types: add a relation rev_NAME for each relation NAME, with its edges from target to "
-    "source.",
+    help="For a graph with several types: add a relation rev_NAME for each relation NAME, with its edges from target "
+    "to source.",
 )
 @click.option(
     "--source-column",
@@ -305,6 +305,8 @@ def _checked(
     from csaw.partition.ingestion.text.readers import files_of
     from csaw.partition.ingestion.typed_rows import RelationFiles, relations_given
 
+    if not inputs:
+        raise click.UsageError("expected INPUT and OUT, such as csaw partition edges.txt graph.zarr, found only one.")
     chosen = IngestOptions(**options)
     if given := relations_given(inputs):
         return RelationFiles.of(given, reverse_relations), chosen

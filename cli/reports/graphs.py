@@ -38,7 +38,7 @@ INPUT = (
     Line("header_line", "line of the header", plain),
     Line("edges", "rows that are edges"),
     Line("skipped", "malformed rows skipped"),
-    Line("reciprocity", "edges with their opposite", share),
+    Line("reciprocity", "edges with a reverse edge", share),
     Line("self_loops", "self loops found"),
     Line("self_loops_dropped", "self loops dropped", yes),
     Line("duplicates", "repeated edges merged into others"),
@@ -65,7 +65,7 @@ def graph_sections(graph: Facts, report: Facts) -> list[Section]:
         ("Graph", lines_of({**graph, **_sizes(graph)}, GRAPH)),
         *_typed(graph),
         *([] if times is None else [("Times of its edges", lines_of(times, TIMES))]),
-        ("Input that it was made of", lines_of(report, INPUT, zeros=False) + differing + warnings),
+        ("Input", lines_of(report, INPUT, zeros=False) + differing + warnings),
     ]
 
 

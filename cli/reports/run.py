@@ -100,8 +100,8 @@ HOST = (Line("host_bytes", "host memory for partitions, at most", size),)
 FORM = (
     Line("sample_layout", "form of the sample"),
     Line("ids", "--ids"),
-    Line("output_bytes", "size, about", size),
-    Line("group_size", "written and committed together", INSTANCES),
+    Line("output_bytes", "expected size", size),
+    Line("group_size", "written together", INSTANCES),
 )
 METHODS = (
     Line("select", "--select"),
@@ -131,9 +131,9 @@ EXPECTED = (
 EXPECTED_OF_RUN = tuple(line._replace(key=f"expected_{line.key}") for line in EXPECTED)
 STREAMED = (Line("transfers", "loads of partitions"), Line("bytes", "loaded", size))
 RATES = (
-    Line("gathers", "random reads of memory, by a thread", reads),
+    Line("gathers", "random reads of memory, one thread", reads),
     Line("disk_bytes", "reading the disk in order", size),
-    Line("cached_bytes", "reading what the system has read before", size),
+    Line("cached_bytes", "reading from the page cache", size),
     Line("disk_writes", "writing to the disk, synced", size),
     Line("disk_reads", "random reads of the disk", reads),
     Line("bus_bytes", "copying to a GPU", size),
@@ -225,7 +225,7 @@ def plan_sections(graph: str, request: Facts, plan: Facts, units: str | None = N
         ("Expected time", lines_of(plan["expected"], EXPECTED, zeros=False)),
         ("With more memory, as expected", _larger(plan)),
         (WAYS, ways(plan)),
-        ("Rates of this machine, a second", _rates(plan["rates"], kind)),
+        ("Rates of this machine, per second", _rates(plan["rates"], kind)),
         ("Faster residencies that cannot be used", refused),
     ]
 
@@ -397,7 +397,7 @@ def _workers(held: Facts) -> list[Section]:
 
 def _worker_rates(held: Facts) -> list[Section]:
     found = {name: _chosen(plan, "Rates") for name, plan in held.items() if not isinstance(plan, str)}
-    return [(f"Rates of {_named(names)}, a second", lines) for names, lines in _alike(found)]
+    return [(f"Rates of {_named(names)}, per second", lines) for names, lines in _alike(found)]
 
 
 def _alike(said: Mapping[str, list[tuple[str, str]]]) -> list[tuple[list[str], list[tuple[str, str]]]]:
@@ -432,7 +432,7 @@ def _share(share: Facts, plan: Facts, workers: int) -> list[tuple[str, str]]:
         ("writes, about", size(share["bytes_written"])),
         *[(part, seconds(value)) for part, value in share["parts"].items()],
         ("expected in all", seconds(share["seconds"])),
-        ("what limits", share["limit"]),
+        ("limited by", share["limit"]),
     ]
 
 
@@ -447,8 +447,8 @@ def _of_all(whole: Facts) -> list[tuple[str, str]]:
     return [
         ("workers that can draw", plain(whole["workers"])),
         ("to draw", _groups(whole)),
-        ("reads of all", size(whole["bytes_read"])),
-        ("writes of all, about", size(whole["bytes_written"])),
+        ("read by all workers", size(whole["bytes_read"])),
+        ("written by all workers, about", size(whole["bytes_written"])),
         ("whole run, about", seconds(whole["seconds"])),
-        ("what limits", whole["limit"]),
+        ("limited by", whole["limit"]),
     ]

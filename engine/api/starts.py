@@ -15,7 +15,7 @@ class SourceKind(StrEnum):
     said: str
     """The words of reports for it."""
 
-    ALL = "all", "every vertex, one after the other"
+    ALL = "all", "all vertices, in order"
     RANDOM = "random", "random vertices"
     CONNECTED = "connected", "random vertices that have neighbors"
     DISTINCT = "distinct", "random vertices, all different"

@@ -6,6 +6,7 @@ from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from csaw.partition.base.quoting import counted
 from csaw.partition.errors import BudgetError
 
 if TYPE_CHECKING:
@@ -100,6 +101,6 @@ def refuse_least(parts: Mapping[str, int], memory: int, path: Path, option: str,
     listed = [f"{size:,} for {PARTS.get(name, name)}" for name, size in parts.items() if size]
     need = sum(parts.values())
     return BudgetError(
-        f"{path}: this run needs at least {need:,} bytes: {'; '.join(listed)}. Only {memory:,} bytes are allowed; "
-        f"raise {option} to {need:,}{otherwise}"
+        f"{path}: this run needs at least {need:,} bytes: {'; '.join(listed)}. The limit is "
+        f"{counted(memory, 'byte')}; raise {option} to {need:,}{otherwise}"
     )

@@ -53,7 +53,8 @@ class Metapath:
         for word in words:
             if word not in known:
                 raise OptionError(
-                    f"--metapath: no type or relation is called {quoted(word)}{meant(word, known) or '.'}"
+                    f"--metapath: no type or relation is called {quoted(word)}{meant(word, known) or '.'} "
+                    f"There are {', '.join(known)}"
                 )
         found, at, relation = list[int](), "", ""  # the type at hand, and a relation that waits for its end
         for word in [*words, ""]:
@@ -144,8 +145,8 @@ def along(metapath: str, options: "RunOptions", store: "Store", algorithm: Algor
     bias = _own_bias(algorithm) if options.edge_bias is None else ast.unparse(parsed(options.edge_bias))
     if bias is None:
         raise OptionError(
-            f"--metapath: {algorithm.name()} has a bias of its own, which does not know relations; use another "
-            'algorithm, or pass a bias for it as --edge-bias, such as "e.weight"'
+            f"--metapath: the bias of {algorithm.name()} ignores relations; use another algorithm, such as deepwalk, "
+            'or replace the bias: --edge-bias "e.weight"'
         )
     sources = f"{OF_TYPE}{found.first}" if options.sources is None else options.sources
     return replace(options, edge_bias=found.bias(bias, types), sources=sources), found

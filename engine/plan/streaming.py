@@ -39,6 +39,7 @@ from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import drawn, expanding, loading_seconds, met_row, read_bytes
 from csaw.engine.plan.limits import Limits, Request, Shape
 from csaw.partition.base.plain_data import Record
+from csaw.partition.base.quoting import counted
 
 PARTITIONS, PAIRS, ROWS = "partitions", "pairs", "rows"
 # more that second-order walks move, because a walker also waits for a row that tells whether an edge exists: 1.0 to 1.5
@@ -262,7 +263,7 @@ class Cut:
     def least(self) -> dict[str, int]:
         """The least memory for pieces, by what it holds in words."""
         row = ", as many as the longest row has" if self.least_edges == self.store.max_degree else ""
-        return {f"{self.together} piece(s) of {self.least_edges:,} edges{row}": self.least_bytes}
+        return {f"{counted(self.together, 'piece')} of {self.least_edges:,} edges{row}": self.least_bytes}
 
     def most_edges(self, budget: int) -> int:
         """Most edges of a piece of several rows if pieces have ``budget`` bytes.

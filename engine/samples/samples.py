@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 from contextlib import suppress
 
 from csaw.engine.samples.layouts.hops import Hops, hop_names
-from csaw.engine.samples.opened import OpenedSamples
+from csaw.engine.samples.opened import NAME, OpenedSamples
 from csaw.partition.base.quoting import counted, html_facts, line, near
 from csaw.partition.errors import CsawError
 
@@ -72,7 +72,7 @@ class ShownSamples(OpenedSamples):
         steps, edges = _steps(self), _edges(self)
         return line(
             "csaw samples",
-            near(self.path),
+            "in memory" if str(self.path) == NAME else near(self.path),
             [
                 counted(self.instances, *self.layout.words) + (f" of {steps}" if steps else ""),
                 f"{request.get('algorithm', '')}",

@@ -56,7 +56,7 @@ def _refuse_indexed(arrays: Mapping[str, object], flag: str) -> None:
         if len(index) and not np.array_equal(index, np.arange(len(index))):
             raise OptionError(
                 f"{flag}: {shown(str(name))}: expected numbers in the order of the graph's vertices, found a Series "
-                "with an index of its own; pass the ids beside it, as in {'ids': series.index, 'name': series}"
+                "with a custom index; also pass the ids, as in {'ids': series.index, 'name': series}"
             )
 
 

@@ -248,8 +248,11 @@ def _labels(given: object, seeds: int) -> np.ndarray:
 
 def _from_file(path: Path, store: GraphStore, are_seeds: bool, asked: Asked) -> Listed:
     if not os.path.isfile(path):  # False, too, for a text that no file can be called
-        pipe = ", which is a pipe; write the ids to a file first" if os.path.exists(path) and not path.is_dir() else ""
-        raise OptionError(f"--sources: expected all, random:N or a file of vertex ids, found {quoted(str(path))}{pipe}")
+        is_pipe = os.path.exists(path) and not path.is_dir()
+        why = "which is a pipe; write the ids to a file first" if is_pipe else "which is not a file"
+        raise OptionError(
+            f"--sources: expected all, random:N, type:NAME or a file of vertex ids, found {quoted(str(path))}, {why}"
+        )
     units, are_words, are_columns = _units(store), store.id_kind == STRING, are_seeds or asked in FORMS
     tells, data = (1 if are_columns else None) if are_words else 0, text_of(path)
     if not are_words and asked not in FORMS and (ids := plain_integers(data, one_a_line=are_seeds)) is not None:

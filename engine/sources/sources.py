@@ -126,7 +126,9 @@ def instances_of(wanted: int | None, each: int, flag: str, rounds: int) -> int:
 def clusters_of(store: GraphStore, wanted: int) -> Clusters:
     """The clusters of a graph store. OptionError where it has none, or fewer than are ``wanted`` for an instance."""
     if store.clusters is None:
-        raise OptionError(f"{store.path} has no clusters; make it with csaw partition FILE OUT --num-clusters N")
+        raise OptionError(
+            f"{store.path} has no clusters; make a store with clusters: csaw partition FILE OUT --num-clusters N"
+        )
     if wanted > store.clusters.count:
         raise OptionError(
             f"--clusters-per-batch: expected at most the graph's {store.clusters.count} clusters, found {wanted}"

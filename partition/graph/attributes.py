@@ -133,6 +133,8 @@ def checked(path: Path, attributes: Record) -> Attributes:
     """The attributes of the store at ``path``; StoreError when they belong to something else, have a later format, or
     have changed since they were written.
     """
+    if attributes.get("csaw_kind") == "samples":
+        raise StoreError(f"{path} is a sample store; expected a graph store, such as the one it was drawn from")
     if attributes.get("csaw_kind") != KIND:
         raise StoreError(f"{path} is a Zarr group, but not a csaw graph store; make one with csaw partition")
     version = attributes.get("format_version")

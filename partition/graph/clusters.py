@@ -74,7 +74,9 @@ class Clusters:
 def stored_clusters(path: Path, clusters: Clusters | None) -> Clusters:
     """The ``clusters`` of the store at ``path``; StoreError where there are none."""
     if clusters is None:
-        raise StoreError(f"{path} has no clusters; make it with csaw partition --num-clusters N")
+        raise StoreError(
+            f"{path} has no clusters; make a store with clusters: csaw partition FILE OUT --num-clusters N"
+        )
     return clusters
 
 

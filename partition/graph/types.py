@@ -54,6 +54,8 @@ class Relation:
     @classmethod
     def parsed(cls, text: str) -> Self:
         """Read ``SOURCE-NAME-TARGET``, of which only NAME may have hyphens. OptionError for anything else."""
+        if text.count("-") <= 1:
+            raise OptionError(f"{quoted(text)}: expected SOURCE-NAME-TARGET, such as author-writes-paper")
         source, _, rest = text.partition("-")
         name, _, target = rest.rpartition("-")
         return cls.of(source, name, target)

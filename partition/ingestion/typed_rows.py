@@ -31,7 +31,7 @@ from csaw.partition.ingestion.text.word_cells import Cells
 GIVEN = "="  # between a relation and its file, on the command line
 ALONE = {  # options for which a graph of types has no use, with the reason
     "reverse": "each relation has a direction; --reverse-relations adds the other one",
-    "partitioner": "vertices of one type stand together",
+    "partitioner": "csaw groups its vertices by type",
     "num_clusters": "clusters are made of vertices of one type",
     "target_offset": "ids of different types are different anyway",
 }
@@ -116,7 +116,7 @@ def options_of(options: IngestOptions, given: RelationFiles) -> IngestOptions:
     for name, reason in ALONE.items():
         if getattr(options, name) != getattr(usual, name):
             flag = f"--{name.replace('_', '-')}"
-            raise OptionError(f"{flag}: a graph of several types cannot have it, because {reason}; leave it out")
+            raise OptionError(f"{flag}: not possible for a graph of several types, because {reason}; leave it out")
     if options.edge_ids and given.reversed:
         raise OptionError(
             "--edge-ids: with --reverse-relations two edges come from each row; leave out one of these options"

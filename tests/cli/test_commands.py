@@ -134,7 +134,7 @@ def test_every_help_has_an_example(command):
             "--p: expected a finite number, 1e-250 to 1e+250, found 0.0; beyond it",
         ),
         ("sample karate out.zarr --algo node2vec --p nan", 2, "found nan"),
-        ("sample karate out.zarr --sources nofile", 2, "--sources: expected all, random:N or a file"),
+        ("sample karate out.zarr --sources nofile", 2, "--sources: expected all, random:N, type:NAME or a file"),
         ("sample karate out.zarr --sources random:99", 2, "34 vertices"),
         ("sample karate out.zarr --weighted", 2, "has no weights"),
         ("sample karate out.zarr --select keys", 2, "--select keys cannot draw deepwalk"),

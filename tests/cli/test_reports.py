@@ -91,7 +91,7 @@ def test_a_plan_names_options_as_the_help_does_and_gives_sizes_in_units(said):
     assert {heading for heading in plan if f"{heading}:" in help} == plan.keys() - {
         "Memory",
         "Expected time",
-        "Rates of this machine, a second",
+        "Rates of this machine, per second",
     }
     assert plan["Options of node2vec"]["--p"] == "0.5"
     assert all(size.split()[1] in ("B", "KiB", "MiB", "GiB", "TiB") for size in plan["Memory"].values())
@@ -146,7 +146,7 @@ def test_a_plan_says_what_streaming_takes_and_why_nothing_is_faster():
     }
     assert found["Expected time"] == {"loading the graph": "62.5 ms", "whole command, warm": "2.5 s"}
     assert found["Where it could run"] == {"the CPU": "too small", "GPU 0 (none) streamed": "2.5 s expected"}
-    rates = found["Rates of this machine, a second"]
+    rates = found["Rates of this machine, per second"]
     assert rates["copying to a GPU"] == "47 GiB"
     assert rates["random reads of a GPU over the bus, of 512 MiB"] == "600 M, assumed"
     assert found["Faster residencies that cannot be used"] == {"--residency resident": "too large"}
@@ -267,10 +267,10 @@ def test_info_says_what_a_graph_is_and_what_it_was_made_of(said, tmp_path):
     assert found["Graph"]["stored edges"] == "3"
     assert found["Graph"]["directed"] == "yes"
     assert found["Graph"]["weighted"] == "no"
-    made = found["Input that it was made of"]
+    made = found["Input"]
     assert made["lines of comments"] == "1"
     assert made["repeated edges merged into others"] == "1"
-    assert made["edges with their opposite"] == "100 %"
+    assert made["edges with a reverse edge"] == "100 %"
 
 
 @pytest.mark.parametrize(

@@ -305,7 +305,7 @@ def test_the_command_names_the_gpus_of_each_measure(tmp_path):
     found = [evaluate(store, device=device, progress=said.append, **wanted) for device in ("cuda:1,0", "cuda:1", "cpu")]
     assert json.dumps(found[0].as_dict()) == json.dumps(found[1].as_dict()) == json.dumps(found[2].as_dict())
     assert any(one.startswith("triangles") and "on 2 GPUs" in one for one in said)
-    assert any(one.startswith("core") and "on the first GPU alone" in one for one in said)
+    assert any(one.startswith("core") and "only on the first GPU" in one for one in said)
 
 
 def test_the_command_says_that_large_graphs_are_shared(tmp_path, always):

@@ -178,7 +178,7 @@ def test_a_notebook_has_a_bar(monkeypatch):
 
 def test_what_is_open_says_what_it_holds(here):
     walks = csaw.sample("karate", algo="node2vec", walk_length=5, seed=7, device="cpu")
-    assert repr(walks) == "<csaw samples samples in memory: 34 walks of 5 steps, node2vec, seed 7, 170 edges>"
+    assert repr(walks) == "<csaw samples in memory: 34 walks of 5 steps, node2vec, seed 7, 170 edges>"
     later = csaw.sample("karate", "v.zarr", algo="neighbor", fanout="3,2", virtual=True, device="cpu")
     assert repr(later) == "<csaw samples v.zarr: 34 instances, neighbor, seed 0, drawn when they are read>"
     assert repr(later.part(1, 3)) == "<csaw samples v.zarr: 2 instances, neighbor, seed 0>"

@@ -297,7 +297,7 @@ class Networks:
         if len(self.gpus) < 2:
             return ""
         all_rows = "" if self._spreads(one) else ", by way of all rows"
-        return (f", on {len(self.gpus)} GPUs" if self._shares(one) else ", on the first GPU alone") + all_rows
+        return (f", on {len(self.gpus)} GPUs" if self._shares(one) else ", only on the first GPU") + all_rows
 
     def _shares(self, one: Measure) -> bool:
         """Whether several GPUs share a measure, by the size of the graph and where its rows are now."""

@@ -98,7 +98,9 @@ def test_a_virtual_sample_has_the_same_bytes(tmp_path):
 
 def test_graphs_without_clusters_and_wishes_that_cannot_be_are_refused(tmp_path):
     plain = write_graph(tmp_path / "g.zarr", np.array([0, 1, 2]), np.array([1, 0], np.uint32), directed=False)
-    with pytest.raises(OptionError, match="has no clusters; make it with csaw partition FILE OUT --num-clusters N"):
+    with pytest.raises(
+        OptionError, match="has no clusters; make a store with clusters: csaw partition FILE OUT --num-clusters N"
+    ):
         sample(plain, tmp_path / "s.zarr", ALGO)
     store = store_of(tmp_path / "h.zarr", SQUARE, directed=False, clusters=3)
     with pytest.raises(OptionError, match="at most the graph's 3 clusters, found 4"):

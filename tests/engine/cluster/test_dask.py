@@ -315,7 +315,7 @@ def test_a_worker_with_too_little_memory_is_named_and_the_others_draw(tmp_path, 
     finally:
         cluster.run(clusters.set_memory, before, workers=[worker])
     assert re.search(
-        rf"worker [01] \({worker}\): .*: this run needs at least [\d,]+ bytes.* Only 1,048,576 bytes are allowed",
+        rf"worker [01] \({worker}\): .*: this run needs at least [\d,]+ bytes.* The limit is 1,048,576 bytes",
         caplog.text,
     )
     assert [worker in name for name in done["workers"]] == [False]

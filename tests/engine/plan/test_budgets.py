@@ -134,7 +134,7 @@ def test_a_row_that_is_most_of_the_graph_is_a_piece_of_its_own(tmp_path):
     assert job.store.largest_partition == store.max_degree == 2999
     execute(job, tmp_path / "s.zarr")
     assert_same(expected, stored_arrays(tmp_path / "s.zarr"))
-    with pytest.raises(BudgetError, match="1 piece.s. of 2,999 edges, as many as the longest row has; "):
+    with pytest.raises(BudgetError, match="1 piece of 2,999 edges, as many as the longest row has; "):
         prepare(store, "deepwalk", memory=memory - 1, residency="disk", **given)
 
 

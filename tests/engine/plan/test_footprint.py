@@ -29,6 +29,6 @@ def test_what_parts_leave_is_the_budget(more):
 
 def test_parts_that_do_not_fit_are_named_with_the_way_out():
     listed = "80 for offsets of rows, 8 bytes a vertex; 20 for samples in flight"
-    refusal = f"^g.zarr: .* at least 100 bytes: {listed}. Only 99 bytes are allowed; raise --memory to 100 or wait$"
+    refusal = f"^g.zarr: .* at least 100 bytes: {listed}. The limit is 99 bytes; raise --memory to 100 or wait$"
     with pytest.raises(BudgetError, match=refusal):
         fit(PARTS, 99, Path("g.zarr"), "--memory", " or wait")

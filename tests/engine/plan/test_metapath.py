@@ -194,8 +194,11 @@ def test_graphs_and_algorithms_without_a_metapath_say_so(store):
         csaw.sample("karate", metapath="a,b", device="cpu", progress=False)
     with pytest.raises(OptionError, match="karate has one type of vertices; pass sources='all'"):
         csaw.sample("karate", sources="type:a", device="cpu", progress=False)
-    with pytest.raises(OptionError, match="node2vec has a bias of its own"):
+    with pytest.raises(OptionError, match="the bias of node2vec ignores relations"):
         csaw.sample(store, algo="node2vec", metapath="author,paper,author", device="cpu", progress=False)
+    for algo, options in {"labor": {"fanout": (2, 2)}, "cluster-gcn": {}, "random-edge": {}, "random-node": {}}.items():
+        with pytest.raises(OptionError, match=f"{algo} cannot follow one"):
+            csaw.sample(store, algo=algo, metapath="author,paper,author", device="cpu", progress=False, **options)
 
 
 OTHERWISE = [

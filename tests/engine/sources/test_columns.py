@@ -251,7 +251,7 @@ def test_a_series_with_an_index_is_read_by_its_ids():
     pd = need_package("pandas")
     graph = csaw.graph([(1, 2), (2, 3), (3, 1)])
     series = pd.Series([10.0, 20.0, 30.0], index=[3, 2, 1])
-    with pytest.raises(OptionError, match="found a Series with an index of its own; pass the ids beside it"):
+    with pytest.raises(OptionError, match="found a Series with a custom index; also pass the ids"):
         read_columns({"worth": series}, graph)
     assert read_columns({"ids": series.index, "worth": series}, graph).table.tolist() == [[30.0, 20.0, 10.0]]
     assert read_columns({"worth": pd.Series([1.0, 2.0, 3.0])}, graph).table.tolist() == [[1.0, 2.0, 3.0]]

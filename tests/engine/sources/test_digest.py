@@ -41,7 +41,7 @@ def test_every_kind_that_algorithms_declare_is_one():
 
 
 def test_reports_say_sources_in_words():
-    assert in_words("all x 1") == "every vertex, one after the other; 1 for each instance"
+    assert in_words("all x 1") == "all vertices, in order; 1 for each instance"
     assert in_words("connected x 2000") == "random vertices that have neighbors; 2000 for each instance"
     said = f"a list of vertices (9, digest {HELD}, labels with digest abc{{}}); 4 for each instance"
     assert in_words(f"list {HELD} of 9 x 4 labelled abc") == said.format("")

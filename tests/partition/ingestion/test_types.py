@@ -176,7 +176,7 @@ WRONG = [
     ({"paper-author-paper": "cites.txt", "author-writes-paper": "writes.csv"}, {}, "the name of a type and of a"),
     ({"a-b-c": "writes.csv", ("a", "b", "c"): "writes.csv"}, {}, "a-b-c is there twice"),
     (RELATIONS, {"directed": False}, "directed=False: each relation has a direction; reverse_relations"),
-    (RELATIONS, {"reverse": True}, "reverse: a graph of several types cannot have it"),
+    (RELATIONS, {"reverse": True}, "reverse: not possible for a graph of several types"),
     (RELATIONS, {"partitioner": "random"}, "partitioner: a graph of several types"),
     (RELATIONS, {"num_clusters": 2, "clustering": "lp"}, "num_clusters: a graph of several types"),
     (RELATIONS, {"edge_columns": ["relation=1"]}, "relation"),
