@@ -260,7 +260,7 @@ def statistics(
     _by_degree(checks, f"{what}, by degree", choices, sizes, by_class, counted)
     total = max(len(choices.situations), of or 0)
     few = f"too few choices: {pooled.used:,} of {total:,} have several possible outcomes and were tested"
-    looked = f"{pooled.looked_at:,} of {total:,} choices, {pooled.used:,} of them with several possible outcomes"
+    looked = f"{pooled.looked_at:,} of {total:,} choices, {pooled.used:,} with several possible outcomes"
     checks.results(f"{what}, pooled", pooled.places, looked + _worst(pooled.places), few, pooled.looked_at < total)
     found = [("uniform", pooled.uniform), ("degree", pooled.degree)]
     if choices.weights is not None:

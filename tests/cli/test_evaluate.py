@@ -259,8 +259,8 @@ def test_print_shows_the_table_of_the_command(stores):
 
 def test_an_estimate_says_its_method_once(stores):
     said = csaw("g.zarr", "walks.zarr", "--measures", "degree", "--estimate").stdout
-    method = "visits with equal probability, without the first 2 steps of each walk; errors from 100 batches"
-    assert said.count(f"; estimated from {method}") == 1
+    method = "visits with equal probability, after 2 steps of a walk; errors from 100 batches"
+    assert said.count(f"\n  estimated from {method}") == 1
 
 
 def test_what_is_wrong_is_said_in_one_line(stores):

@@ -214,7 +214,7 @@ def shown(graph: str, profile: Findings, samples: Sequence[Compared], names: Seq
     lines, methods = lines_of(profile, samples), [{row.method for row in sample.rows} for sample in samples]
     heading = [
         f"{_titled(name, sample.path)}: {counted(sample.instances, 'instance')}, compared with {graph}"
-        + (f"; {next(iter(method))}" if len(method) == 1 and any(method) else "")
+        + (f"\n  {next(iter(method))}" if len(method) == 1 and any(method) else "")
         for name, sample, method in zip(names, samples, methods, strict=True)
     ]
     several = any(len(method) > 1 for method in methods)

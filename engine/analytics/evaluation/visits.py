@@ -129,7 +129,7 @@ class Visits:
         """How the visits were taken, and whether walks still depend on their sources."""
         if not self.estimate:
             return "each visit counts once"
-        left_out = f", without the first {self.skipped:,} steps of each walk" if self.skipped else ""
+        left_out = f", after {self.skipped:,} steps of a walk" if self.skipped else ""
         if self.samples.manifest.get("visited") != SOURCES and (self.host.degrees == 0).any():
             left_out += ", among vertices with edges"
         ratio, limit, warning = self.mixing(), self.samples.walk_length if self.samples.has_walks else None, ""
