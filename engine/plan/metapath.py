@@ -163,8 +163,8 @@ def _refuse(algorithm: Algorithm) -> None:
         fits = isinstance(rule, FOLLOWING) and rule.waiting is None and begins and not in_time
     if not fits:
         raise OptionError(
-            f"--metapath: {algorithm.name()} cannot follow one with these options, because it does more than follow edges "
-            "from its sources step by step; use another algorithm, such as deepwalk, ppr, neighbor or forest-fire"
+            f"--metapath: {algorithm.name()} cannot follow one with these options, because it does more than follow "
+            "edges from its sources step by step; use another algorithm, such as deepwalk, ppr, neighbor or forest-fire"
         )
 
 
