@@ -30,7 +30,7 @@ LONGEST = 32  # characters that the screen of a phone shows in one line
 SEARCH: dict[str, dict[str, Any]] = {  # settings of the search, by the beginning of a page's path; the first one counts
     "contributing/": {"exclude": True},
     "changes.md": {"exclude": True},
-    **{page: {"boost": 4} for page in ("questions.md", "quickstart.md", "cite.md")},
+    **{page: {"boost": 4} for page in ("questions.md", "quickstart.md", "cite.md", "guides/gpus.md")},
     **{f"reference/{page}.md": {"boost": 4} for page in ("environment", "exit-codes", "limits")},
     "guides/": {"boost": 2},
     "tutorials/": {"boost": 2},

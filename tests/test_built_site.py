@@ -20,7 +20,7 @@ FIRST = {  # what users typed, and the place that answers it
     "cache": "reference/environment/",
     "windows": "reference/limits/#windows-macos-and-other-systems",
     "bug report": "cite/#report-a-bug",
-    "HeteroData": "reference/limits/#heterodata-and-other-kinds-of-graphs",
+    "HeteroData": "questions/#can-csaw-sample-graphs-of-several-types-such-as-heterodata",
     "cite": "cite/",
     "upgrade": "cite/#upgrade-csaw",
     "exit code": "reference/exit-codes/",
@@ -29,7 +29,7 @@ FIRST = {  # what users typed, and the place that answers it
 }
 ANSWERS = {  # a question, with what its answer says
     "cite": "@software{csaw",
-    "HeteroData": "Heterogeneous graphs can be sampled along metapaths",
+    "HeteroData": "Yes, from files or from PyTorch Geometric's HeteroData",
     "exit code": "130 interrupted by Ctrl-C",
     "resume": "The same command with --resume continues",
     "GPU": "csaw runs on NVIDIA GPUs",

@@ -32,7 +32,7 @@ def hetero_in_memory(data: "HeteroData") -> InMemory:
 
     OptionError for nodes or edges that are none.
     """
-    relations = distinct(Relation.of(*one) for one in data.edge_types)
+    relations = distinct(Relation.of(*one) for one in getattr(data, "edge_types", ()))
     if not relations:
         raise OptionError(f"{NAME}: expected at least one edge type, found none")
     names = {*data.node_types, *(end for one in relations for end in (one.source, one.target))}

@@ -70,7 +70,10 @@ def relations_given(inputs: Sequence[str]) -> dict[Relation, Files] | None:
     OptionError if only some are, or if one relation has several arguments.
     """
     parts = [text.partition(GIVEN) for text in inputs]
-    named = [bool(path) and not os.path.exists(text) for (_, _, path), text in zip(parts, inputs, strict=True)]
+    named = [
+        "-" in name and bool(path) and not os.path.exists(text)
+        for (name, _, path), text in zip(parts, inputs, strict=True)
+    ]
     if not any(named):
         return None
     if not all(named):

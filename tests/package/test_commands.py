@@ -224,7 +224,7 @@ def test_html_shows_names_as_they_are():
             lambda: csaw.sample([(0, 1)], "s.zarr", virtual=True),
             "a graph in memory will be gone when the sample is drawn again",
         ),
-        (lambda: csaw.partition("edges.txt", "g.zarr", memry=1), "memry: it is not an option; expected directed"),
+        (lambda: csaw.partition("edges.txt", "g.zarr", memry=1), "memry: it is not an option; did you mean memory"),
         (lambda: csaw.partition("edges.txt", "g.zarr", weights="w"), "name a column with weight_column"),
         (
             lambda: csaw.partition([(0, 1)], "g.zarr", num_clusters=2),

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from csaw.engine.batches.integer_sums import LEAST_BITS
 from csaw.engine.batches.layers import Layer, LayerEdges, Layers
 from csaw.engine.batches.traversals import begins
 from csaw.engine.cpu.kernels.layers import add_up, match
@@ -22,7 +23,7 @@ class HostLayerEdges(LayerEdges):
 
     def _sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         ends, bits = begins(np, self.local, self.instances), max(self.vertices - 1, 1).bit_length()
-        found = self._of_instances(lambda i: add_up(ends[i], ends[i + 1], self.dst, self.bias, bits))
+        found = self._of_instances(lambda i: add_up(ends[i], ends[i + 1], self.dst, self.bias, bits, 1 << LEAST_BITS))
         vertex, sums = (np.concatenate([np.zeros(0, np.int64), *(one[k] for one in found)]) for k in range(2))
         owner = np.repeat(np.arange(self.instances), [one[0].size for one in found])
         return owner, vertex, sums, np.array([one[2] for one in found], np.int64)

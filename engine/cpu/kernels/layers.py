@@ -6,7 +6,6 @@ See engine/batches/layers.py.
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.batches.integer_sums import LEAST_BITS
 from csaw.engine.cpu.kernels.access import borrowed, degree, neighbor_at, row_of
 from csaw.engine.cpu.kernels.weigh import scaled, shift_for, weigh
 from csaw.engine.draws.random import LOW, SHIFT, below_wide, draw64, neg_log, pool_word
@@ -157,12 +156,13 @@ def sort_by_vertex(vertex, unit, bits):
 
 
 @njit(nogil=True)
-def add_up(low, high, dst, bias, bits):
+def add_up(low, high, dst, bias, bits, few):
     """The different vertices, ascending, that the edges low .. high - 1 of an instance lead to, and the sums of their
     biases as integers of one scale: int64 both; and the sum of the lightness of these integers, see
     engine/batches/integer_sums.py.
 
-    ``dst`` int64, ``bias`` float64: of each edge; ``bits``: of the largest vertex.
+    ``dst`` int64, ``bias`` float64: of each edge; ``bits``: of the largest vertex; ``few``: the units of a bias whose
+    rounding may be seen, at most.
     """
     largest, light = 0.0, int64(0)
     for i in range(low, high):
@@ -172,8 +172,8 @@ def add_up(low, high, dst, bias, bits):
         shift = shift_for(largest, high - low)
         for i in range(low, high):
             unit[i - low] = scaled(bias[i], shift)
-            if unit[i - low] <= 1 << LEAST_BITS and bias[i] > 0.0:
-                light += (1 << LEAST_BITS) // unit[i - low]
+            if unit[i - low] <= few and bias[i] > 0.0:
+                light += few // unit[i - low]
     vertex, unit = sort_by_vertex(copied(dst[low:high]), unit, bits)
     last = -1
     for i in range(vertex.size):

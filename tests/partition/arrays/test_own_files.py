@@ -111,7 +111,7 @@ KINDS = [
     {},
     {"compression": "lz4"},
     {"partitioner": "random"},
-    {"partitions": 3, "clusters": 4, "method": "random"},
+    {"partitions": 3, "num_clusters": 4, "clustering": "random"},
     {"id_type": "string", "directed": False},
 ]
 

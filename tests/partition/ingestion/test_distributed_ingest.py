@@ -79,7 +79,7 @@ OPTIONS = {
     "sums, packed": {"duplicates": "sum", "compression": "lz4"},
     "numbers of repeats": {"duplicates": "sum", "weight_column": "none", "edge_ids": True},
     "words": {"id_type": "string", "partitions": 2},
-    "a partitioner and clusters": {"partitioner": "random", "partitions": 3, "clusters": 3, "method": "lp"},
+    "a partitioner and clusters": {"partitioner": "random", "partitions": 3, "num_clusters": 3, "clustering": "lp"},
 }
 
 

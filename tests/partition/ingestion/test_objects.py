@@ -317,7 +317,7 @@ def test_columns_of_tables_are_found_by_names_or_named():
         (of_library("torch", "Tensor", layout="torch.sparse_coo"), "found a sparse tensor"),
         (
             of_library("torch_geometric.data.hetero_data", "HeteroData"),
-            "expected a Data object with edge_index, or a HeteroData object",
+            "HeteroData: expected at least one edge type, found none",
         ),
         (of_library("polars.lazyframe.frame", "LazyFrame"), r"found a LazyFrame; call collect\(\) first"),
         (networkx_like([]), "networkx graph: no vertices found"),
