@@ -86,6 +86,17 @@ class Metapath:
             )
         return text
 
+    def require_first(self, sources: "Sources", store: "Store") -> None:
+        """OptionError for sources that are not of the first type."""
+        assert store.stored.types is not None
+        first, last = store.stored.types.span(self.first)
+        listed = sources.listed
+        if listed is None or ((listed < first) | (listed >= last)).any():
+            raise OptionError(
+                f"--sources: expected vertices of the type {self.first}, at which the metapath begins, found others; "
+                "leave out --sources to start at all of them"
+            )
+
 
 def _condition(number: int, ends: np.ndarray, bounds: tuple[int, ...]) -> str:
     """Whether an edge is of relation ``number``, as an expression.
@@ -165,16 +176,4 @@ def _refuse(algorithm: Algorithm) -> None:
         raise OptionError(
             f"--metapath: {algorithm.name()} cannot follow one with these options, because it does more than follow "
             "edges from its sources step by step; use another algorithm, such as deepwalk, ppr, neighbor or forest-fire"
-        )
-
-
-def require_first(found: Metapath, sources: "Sources", store: "Store") -> None:
-    """OptionError for sources that are not of the first type of a metapath."""
-    assert store.stored.types is not None
-    first, last = store.stored.types.span(found.first)
-    listed = sources.listed
-    if listed is None or ((listed < first) | (listed >= last)).any():
-        raise OptionError(
-            f"--sources: expected vertices of the type {found.first}, at which the metapath begins, found others; "
-            "leave out --sources to start at all of them"
         )

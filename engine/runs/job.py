@@ -20,7 +20,6 @@ from csaw.engine.api.written_classes import CLASS, recorded_name
 from csaw.engine.devices.choice import choose
 from csaw.engine.devices.devices import Devices
 from csaw.engine.plan.choices import Method, Residency
-from csaw.engine.plan.metapath import Metapath, along, require_first
 from csaw.engine.plan.options import Policy, RunOptions, described
 from csaw.engine.plan.options import options as run_options
 from csaw.engine.plan.plan import Plan
@@ -48,6 +47,7 @@ from csaw.partition.graph.views import Coalesced, Split, Windowed
 if TYPE_CHECKING:
     from csaw.engine.cuda.device import Device
     from csaw.engine.cuda.graphs.node import Node
+    from csaw.engine.plan.metapath import Metapath
 
 
 DRAWS = 2
@@ -144,7 +144,7 @@ def prepare(
     joined = options.target is not None and not algorithm.sized_by
     sources = Sources(store, algorithm, options.sources, options.instances, options.seed, joined)
     if metapath is not None:
-        require_first(metapath, sources, store)
+        metapath.require_first(sources, store)
     if joined:
         refuse_unfit(algorithm, sources.instances)
     store, algorithm, weighs = factored(store, algorithm, weighted, options.select)
@@ -170,7 +170,7 @@ def prepare(
 
 def _built(
     algo: str, parameters: Record, options: RunOptions, store: GraphStore
-) -> tuple[Algorithm, RunOptions, Metapath | None]:
+) -> "tuple[Algorithm, RunOptions, Metapath | None]":
     """The algorithm of a run on a graph, and the options of the run, those of its metapath among them."""
     times, columns = store.stored.time, read_columns(options.columns, store)
     units = None if times is None else times.units
@@ -180,6 +180,8 @@ def _built(
 
     if options.metapath is None:
         return built(options.edge_bias), options, None
+    from csaw.engine.plan.metapath import along
+
     options, metapath = along(options.metapath, options, store, built(None))
     algorithm = built(options.edge_bias)
     if options.select is None and proposes(algorithm, options.weighs(store), store):

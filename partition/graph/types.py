@@ -19,7 +19,7 @@ from csaw.partition.graph.edge_columns import EdgeColumn
 
 RELATION = EdgeColumn("relation", np.dtype(np.uint8), "number of the relation")
 MOST_RELATIONS = 256
-OF_TYPE = ":"  # between the name of a type and an id
+SEPARATOR = ":"  # between the name of a type and an id
 REVERSED = "rev_"  # before the name of a relation: the one with the same edges, each from its target to its source
 TYPE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,67}")  # with the REVERSED of a name of 64
@@ -126,7 +126,7 @@ class Types:
 
     @property
     def attributes(self) -> DescribedTypes:
-        """What the attributes of a store say of them."""
+        """Their description in the attributes of a store."""
         sizes = (last - first for first, last in pairwise(self.bounds))
         return {
             "vertices": dict(zip(self.names, sizes, strict=True)),
@@ -138,7 +138,7 @@ class Types:
 
     @property
     def text(self) -> str:
-        """What the fingerprint of a graph has of its types: names and relations, in their order."""
+        """The names and relations, in their order, as the fingerprint of a graph has them."""
         return " ".join(["types", *self.names, "relations", *map(str, self.relations)])
 
     def span(self, name: str) -> tuple[int, int]:
@@ -171,8 +171,8 @@ def bounds_of(words: Words, relations: Sequence[Relation]) -> tuple[tuple[str, .
 
 
 def prefix_of(name: str) -> bytes:
-    """What the ids of a type begin with."""
-    return f"{name}{OF_TYPE}".encode()
+    """The beginning of the ids of a type."""
+    return f"{name}{SEPARATOR}".encode()
 
 
 def _first_from(words: Words, wanted: bytes) -> int:
@@ -189,5 +189,5 @@ def _first_from(words: Words, wanted: bytes) -> int:
 
 
 def text_of(types: Types | None) -> str:
-    """What a fingerprint has of the types of a graph: nothing where it has only one."""
+    """The text of the types of a graph; empty where it has only one."""
     return "" if types is None else types.text

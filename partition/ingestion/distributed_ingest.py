@@ -51,10 +51,10 @@ from csaw.partition.ingestion.passes import (
     tasks_of,
     units_of,
 )
-from csaw.partition.ingestion.pipeline import Ingest, check_out, name_of, reader
+from csaw.partition.ingestion.pipeline import Ingest, check_out, name_of
 from csaw.partition.ingestion.run_files import full_disk_named, read_column, run_folder
 from csaw.partition.ingestion.text.pieces import FileRows, ReadRecord
-from csaw.partition.ingestion.text.readers import Progress, Several, files_of, reader_of
+from csaw.partition.ingestion.text.readers import Progress, Several, files_of, reader, reader_of
 from csaw.partition.ingestion.text.word_cells import Cells
 from csaw.partition.ingestion.word_numbers import StringNumbering
 

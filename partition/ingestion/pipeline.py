@@ -62,7 +62,7 @@ from csaw.partition.ingestion.job import (
 )
 from csaw.partition.ingestion.passes import Reading
 from csaw.partition.ingestion.text.pieces import Described, FileRows, InputRows, Piece
-from csaw.partition.ingestion.text.readers import Progress, Several, files_of, opened
+from csaw.partition.ingestion.text.readers import Progress, Several, files_of, reader
 from csaw.partition.ingestion.typed_rows import RelationFiles, TypedRows, options_of
 
 
@@ -99,7 +99,7 @@ def ingest(
 
 
 Input = str | Path | Sequence[str | Path] | RelationFiles
-"""What an ingest reads: files, a folder of files, or the files of each relation."""
+"""The input of an ingest: files, a folder of files, or the files of each relation."""
 
 
 class InputFiles(NamedTuple):
@@ -183,15 +183,6 @@ def check_out(out: str | Path, options: IngestOptions) -> None:
     if not folder.is_dir():
         raise OptionError(f"{folder} is not a directory; make it first")
     check(Path(out), GRAPH, options.overwrite)
-
-
-def reader(
-    files: list[str], options: IngestOptions, crew: Crew, budget: Budget, progress: Progress | None
-) -> FileRows | Several:
-    """The rows of all files."""
-    if len(files) == 1:
-        return opened(files[0], options, crew, progress)
-    return Several(files, options, crew, budget, progress)
 
 
 def name_of(files: list[str]) -> str:

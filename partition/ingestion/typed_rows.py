@@ -7,7 +7,7 @@ Each relation is read like a graph of its own, by the readers of its files.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,8 +23,9 @@ from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.graph.types import RELATION, Relation, distinct, prefix_of
 from csaw.partition.ingestion.ingest_options import IngestOptions
+from csaw.partition.ingestion.passes import bytes_of
 from csaw.partition.ingestion.text.pieces import NOTHING_READ, Ends, FileRows, Piece
-from csaw.partition.ingestion.text.readers import Progress, Several, files_of, opened
+from csaw.partition.ingestion.text.readers import Progress, Several, files_of, opened, reader
 from csaw.partition.ingestion.text.shape import Shape
 from csaw.partition.ingestion.text.word_cells import Cells
 
@@ -141,7 +142,7 @@ class TypedRows:
         """``options``: those of the user, by which files are read."""
         self.given, self.copies = given, 2 if given.reversed else 1  # edges from each row
         self.place = len(options.edge_columns)  # of the column ``relation`` among those that are no weights
-        self.sizes = [sum(map(_size, paths)) for _, paths in given.files]
+        self.sizes = [sum(map(bytes_of, paths)) for _, paths in given.files]
         self.done = [0] * len(self.sizes)
         reading = replace(options, target_offset=0)  # the ids of another type are others anyway
         self.rows: list[FileRows | Several] = []
@@ -150,7 +151,7 @@ class TypedRows:
             for number, (relation, paths) in enumerate(given.files):
                 told = partial(self._tell, number, progress) if progress else None
                 found = _with_columns(relation, paths[0], reading, crew)
-                self.rows.append(rows := _opened(list(paths), found, crew, budget, told))
+                self.rows.append(rows := reader(list(paths), found, crew, budget, told))
                 self.stack.callback(rows.close)
                 if options.directed is None and rows.shape.undirected and relation.source == relation.target:
                     raise OptionError(
@@ -218,21 +219,8 @@ def _with_columns(relation: Relation, path: str, options: IngestOptions, crew: C
 
 
 def _columns_of(name: str) -> tuple[str, str]:
-    """What a column with the ids of a type may be called; case, blanks and underscores do not count."""
+    """The names that a column with the ids of a type may have; case, blanks and underscores do not count."""
     return name, f"{name}id"
-
-
-def _opened(
-    paths: list[str], options: IngestOptions, crew: Crew, budget: Budget, progress: Callable[[int, int], None] | None
-) -> FileRows | Several:
-    """The rows of the files of one relation."""
-    if len(paths) == 1:
-        return opened(paths[0], options, crew, progress)
-    return Several(paths, options, crew, budget, progress)
-
-
-def _size(path: str) -> int:
-    return os.stat(path).st_size if os.path.isfile(path) else 0
 
 
 def typed(ends: Ends, prefix: bytes) -> Cells:

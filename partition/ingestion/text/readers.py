@@ -238,6 +238,15 @@ class Several:
             rows.close()
 
 
+def reader(
+    files: list[str], options: IngestOptions, crew: Crew, budget: Budget, progress: Progress | None
+) -> FileRows | Several:
+    """The rows of all files."""
+    if len(files) == 1:
+        return opened(files[0], options, crew, progress)
+    return Several(files, options, crew, budget, progress)
+
+
 WAYS = {
     "format": "",
     "ids": "say how with --id-type string, or ",

@@ -2,11 +2,9 @@
 not.
 """
 
-import json
-import shutil
-
 import numpy as np
 import pytest
+from helpers.forged_graphs import edited, failed, replaced
 from helpers.graphs import random_store
 
 import csaw
@@ -14,41 +12,9 @@ from csaw.engine import prepare
 from csaw.engine.plan.choices import Method
 from csaw.engine.verify import verify_graph
 from csaw.partition import IngestOptions, ingest, open_graph
-from csaw.partition.arrays.arrays import growing_array
-from csaw.partition.arrays.nodes import digest, write_group
-from csaw.partition.base.parallel import Backlog
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph import check as numbering
-from csaw.partition.graph.attributes import about
 from csaw.partition.graph.write import write_graph
-
-
-def failed(path):
-    return {check.name for check in verify_graph(path).checks if not check.ok}
-
-
-def replaced(path, name, change):
-    """Write one array of a store anew, and its checksums."""
-    store, (*folders, array) = open_graph(path), name.split("/")
-    held = store.clusters and store.read_clusters() if name == "clusters" else None
-    if held is None:
-        number = int(folders[-1])
-        column = next(one for one in store.edge_columns if one.array == array)
-        held = np.empty(store.partitions[number].edges, column.dtype)
-        store.read_edges(number, {array: held})
-    shutil.rmtree(path / name)
-    new = growing_array(path / name, held.dtype, None, Backlog())
-    new.extend(change(held))
-    new.end()
-    sums = new.close(about(array, store.id_kind, store.fingerprint, store.further_columns))
-    edited(path, lambda said: said["checksums"]["arrays"].update({name: sums}))
-
-
-def edited(path, change):
-    said = json.loads((path / "zarr.json").read_text())["attributes"]
-    change(said)
-    said.pop("digest")
-    write_group(path, said | {"digest": digest(said)})
 
 
 @pytest.fixture

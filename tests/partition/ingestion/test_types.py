@@ -1,22 +1,16 @@
 """Graphs of several types of vertices: what files of relations become, and what a store says that is checked."""
 
-import json
-import shutil
 from collections import Counter
 from itertools import product
 
 import numpy as np
 import pytest
+from helpers.forged_graphs import edited, failed, replaced
 from helpers.machine import need_package
 
 import csaw
-from csaw.engine.verify import verify_graph
 from csaw.partition import open_graph
-from csaw.partition.arrays.arrays import growing_array
-from csaw.partition.arrays.nodes import digest, write_group
-from csaw.partition.base.parallel import Backlog
 from csaw.partition.errors import CsawError, FormatError, OptionError, StoreError
-from csaw.partition.graph.attributes import about
 from csaw.partition.graph.types import RELATION, Relation
 
 WRITES = "author,paper\n7,1\n7,2\n-8,2\n-8,30\n7,1\n"
@@ -198,34 +192,9 @@ def test_more_relations_than_a_byte_numbers_are_refused(here):
         made({f"a-r{number}-b": "cites.txt" for number in range(257)})
 
 
-def replaced(path, column, change):
-    """Write a column of the first partition anew, and its checksums."""
-    store = open_graph(path)
-    held = np.empty(store.edges, column.dtype)
-    store.read_edges(0, {column.array: held})
-    name = f"partitions/00000/{column.array}"
-    shutil.rmtree(path / name)
-    new = growing_array(path / name, held.dtype, None, Backlog())
-    new.extend(change(held))
-    new.end()
-    sums = new.close(about(column.array, store.id_kind, store.fingerprint, store.further_columns))
-    edited(path, lambda said: said["checksums"]["arrays"].update({name: sums}))
-
-
-def edited(path, change):
-    said = json.loads((path / "zarr.json").read_text())["attributes"]
-    change(said)
-    said.pop("digest")
-    write_group(path, said | {"digest": digest(said)})
-
-
-def failed(path):
-    return {check.name for check in verify_graph(path).checks if not check.ok}
-
-
 def test_verify_finds_edges_between_other_types_than_those_of_their_relation(here):
     made()
-    replaced(here / "g.zarr", RELATION, lambda held: 1 - held)
+    replaced(here / "g.zarr", f"partitions/00000/{RELATION.array}", lambda held: 1 - held)
     assert failed(here / "g.zarr") == {"fingerprint", "relations"}
 
 
