@@ -62,6 +62,7 @@ OF_RUNS: dict[str, int] = {
     "UNIFORM": 0,
     "SELECT": 0,
     "REPLACE": 0,
+    "SUCCESSIVE": 0,
     "PLACED": 0,
     "DISJOINT": 0,
     "POOLED": 0,

@@ -11,7 +11,7 @@ from csaw.engine.api.algorithm import Algorithm, MiniBatches, Traversal, Walk
 from csaw.engine.api.bases import InTime, TemporalWalk
 from csaw.engine.api.hook_language import is_own
 from csaw.engine.api.hook_scope import INLINED
-from csaw.engine.api.rules import MiniBatch, SourceEdges
+from csaw.engine.api.rules import Clocks, MiniBatch, SourceEdges
 from csaw.engine.api.starts import BIASES
 from csaw.engine.api.termination import is_unlimited
 from csaw.engine.plan.choices import Method
@@ -250,6 +250,7 @@ class Specialization:
             each_edge_once = rule.each_edge_once and undirected
             constants |= {
                 "REPLACE": rule.replace,
+                "SUCCESSIVE": self.select is Method.ITS and not rule.replace and not isinstance(rule, Clocks),
                 "PLACED": isinstance(rule, MiniBatch),
                 "POOLED": rule.only_new or each_edge_once,
                 "INDUCED": isinstance(rule, SourceEdges),

@@ -9,9 +9,10 @@ import math
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate, count
-from math import frexp, ldexp
+from math import frexp
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -39,7 +40,7 @@ from csaw.partition.base.parallel import go_on
 # known addresses. So every sampled edge must begin at a vertex that is selected here; and what is selected here must
 # fit successive selection by `vertex_bias`, or with replacement independent draws.
 
-BITS = 62  # of the sum of a pool's biases as integers
+BITS, REST = 62, 32  # of the sum of a pool's biases as integers, and of their fractions
 UNREAD = {"prev": -1, "source": -1, "depth": 0, "instance": 0}  # what a bias gets that does not read it
 
 
@@ -169,7 +170,8 @@ class FrontierPools:
             times = arrivals(self.seed, np.uint64(instance), slots, FRONTIER_DRAWS + np.uint64(depth), rates)
             return [able[n] for n in np.argsort(times, kind="stable")[: self.algorithm.frontier_size]]
         shift = BITS - 1 - frexp(max(biases))[1] - len(pool).bit_length()
-        upto = list(accumulate(max(int(ldexp(bias, shift)), int(bias > 0.0)) for bias in biases))
+        units = (int(Fraction(bias) * Fraction(2) ** (shift + REST)) for bias in biases)
+        upto = [total >> REST for total in accumulate(units)]
         words = (
             frontier_word(self.seed, np.uint64(instance), np.uint64(depth), np.uint64(pick))
             for pick in range(self.algorithm.frontier_size)

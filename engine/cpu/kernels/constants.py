@@ -48,6 +48,7 @@ SELECT = "uniform"
 COLLISION = "bipartite"
 DETECT = "contiguous"
 REPLACE = False
+SUCCESSIVE = False  # picks without replacement, from running sums
 PLACED = False  # the edge of each pick is noted beside its neighbor
 POOLED = False  # candidates are a part of the row
 INDUCED = False

@@ -9,7 +9,7 @@ engine/schedule/backend.py.
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.constants import COLLISION, DETECT
-from csaw.engine.cpu.kernels.weigh import accumulate, search
+from csaw.engine.cpu.kernels.weigh import accumulate_each, search
 from csaw.engine.draws.random import SHIFT, below, below_wide, draw64, neg_log, philox
 from csaw.partition.base.compile import inner, njit
 
@@ -70,7 +70,7 @@ def by_inverse_transform(seed, instance, slot, biases, count, largest, k, ctps, 
     of the weight, the others would be hit once in billions of tries. This takes time in proportion to the number of
     earlier picks.
     """
-    total = accumulate(biases, count, largest, ctps)
+    total = accumulate_each(biases, count, largest, ctps)
     possible = 0
     for i in range(count):
         possible += biases[i] > 0.0
@@ -93,7 +93,7 @@ def successive(seed, instance, slot, biases, count, largest, k, ctps, total, tak
         if COLLISION == "updated":
             if j > 0:
                 biases[picked[j - 1]] = 0.0
-                total = accumulate(biases, count, largest, ctps)
+                total = accumulate_each(biases, count, largest, ctps)
                 tally[5] += count
             targets[j] = int64(below_wide(pick_word(seed, instance, slot, number), uint64(total)))
             picked[j] = search(ctps, count, targets[j])

@@ -6,10 +6,12 @@ import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import at_edge, degree, neighbor_at, row_of, stored_weight
-from csaw.engine.cpu.kernels.constants import EDGE_COLUMNS, NEIGHBOR_WEIGHTS, edge_bias
+from csaw.engine.cpu.kernels.constants import EDGE_COLUMNS, NEIGHBOR_WEIGHTS, SUCCESSIVE, edge_bias
 from csaw.engine.draws.random import below_wide, is_bias
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_tools import empty
+
+REST = 32  # bits of what is left of a bias in whole units
 
 
 @inner
@@ -52,15 +54,42 @@ def weigh(params, graph, seed, instance, depth, source, prev, v, row, chosen, co
 
 
 @inner
+def halves_of(shift):
+    """Two powers of two whose product is 2^shift.
+
+    Two multiplications by them are as exact as ldexp, and take a quarter of its time.
+    """
+    return math.ldexp(1.0, shift >> 1), math.ldexp(1.0, shift - (shift >> 1))
+
+
+@inner
 def accumulate(biases, count, largest, ctps):
-    """The integer CTPS: ``ctps[i]`` is the sum of biases 0..i scaled; returns the total (0: all biases are zero)."""
+    """The integer CTPS: ``ctps[i]`` is the sum of biases 0..i scaled; returns the total (0: all biases are zero).
+
+    What is left of a bias in whole units is carried to the next ones, so that no sum is off by more than one unit.
+    """
+    total = rest = int64(0)
+    if largest > 0.0:
+        half, other = halves_of(shift_for(largest, count))
+        for i in range(count):
+            units = biases[i] * half * other
+            value = int64(units)
+            total += value
+            rest += int64((units - float(value)) * 2.0**REST)
+            ctps[i] = total + (rest >> REST)
+    return total + (rest >> REST)
+
+
+@inner
+def accumulate_each(biases, count, largest, ctps):
+    """The same for successive picks without replacement: an edge with a bias above zero keeps a unit, because all others
+    may be taken.
+    """
     total = int64(0)
     if largest > 0.0:
-        shift = shift_for(largest, count)
-        # Two multiplications by powers of two are as exact as ldexp, and a quarter of its time.
-        half, rest = math.ldexp(1.0, shift >> 1), math.ldexp(1.0, shift - (shift >> 1))
+        half, other = halves_of(shift_for(largest, count))
         for i in range(count):
-            value = int64(biases[i] * half * rest)
+            value = int64(biases[i] * half * other)
             total += value + int64((value == 0) & (biases[i] > 0.0))
             ctps[i] = total
     return total
@@ -134,7 +163,10 @@ def build_sums(params, graph, first_vertex, last_vertex, bad):
             return
         sums = graph.sums[row : row + count]
         sums[:] = 0
-        accumulate(biases, count, largest, sums)
+        if SUCCESSIVE:
+            accumulate_each(biases, count, largest, sums)
+        else:
+            accumulate(biases, count, largest, sums)
         possible = 0
         for i in range(count):
             possible += biases[i] > 0.0

@@ -149,11 +149,14 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_alias(i64 first, i
         const Row row = {place, v, -1, -1, 0, 0, {0, 0}};
         const double largest = largest_bias(params, 0, row, bad);
         if (largest < 0.0) return;
-        i64 total = 0;
+        Units sums = {0, 0};
         const int shift = largest > 0.0 ? shift_for(largest, count) : 0;
         if (largest > 0.0)
-            for (i64 i = threadIdx.x; i < count; i += blockDim.x) total += scaled(bias_at(params, 0, row, i), shift);
-        total = group_sum(total);
+            for (i64 i = threadIdx.x; i < count; i += blockDim.x) {
+                const Units own = units_of(bias_at(params, 0, row, i), shift);
+                sums = {sums.whole + own.whole, sums.rest + own.rest};
+            }
+        const i64 total = in_units({group_sum(sums.whole), group_sum(sums.rest)});
         if (strength && threadIdx.x == 0) strength[v] = total > 0 ? ldexp((double)total, -shift) : 0.0;
         if (total == 0) {
             for (i64 i = threadIdx.x; i < count; i += blockDim.x) write_alias(table, place, i, -1, 0);
@@ -165,18 +168,22 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_alias(i64 first, i
         const auto share = [=](i64 upto) { return upto == total ? whole : min(whole, (i64)((double)upto * ratio)); };
         const i64 from = rows ? starts[k] : offset_of(place.row) - origin;
         u64 *needs = need + from, *spares = spare + from;
-        i64 before = 0, needed = 0, spared = 0;
+        Units before = {0, 0};
+        i64 needed = 0, spared = 0;
         for (i64 base = 0; base < count; base += ITEMS * blockDim.x) {
             const i64 mine = base + ITEMS * threadIdx.x;
-            i64 ctps[ITEMS], lacks[ITEMS], gives[ITEMS], all, all_need, all_spare;  // sums up to each item, of this thread's
-            i64 sum = 0, lack = 0, give = 0;
-#pragma unroll
-            for (int j = 0; j < ITEMS; ++j) ctps[j] = sum += mine + j < count ? scaled(bias_at(params, 0, row, mine + j), shift) : 0;
-            i64 low = before + group_scan(sum, all) - sum;
-            i64 reached = share(low);
+            Units ctps[ITEMS], sum = {0, 0};  // sums up to each item, of this thread's
+            i64 lacks[ITEMS], gives[ITEMS], all_need, all_spare, lack = 0, give = 0;
 #pragma unroll
             for (int j = 0; j < ITEMS; ++j) {
-                const i64 upto = share(low + ctps[j]), units = mine + j < count ? upto - reached : bucket;
+                const Units own = mine + j < count ? units_of(bias_at(params, 0, row, mine + j), shift) : Units{0, 0};
+                ctps[j] = sum = {sum.whole + own.whole, sum.rest + own.rest};
+            }
+            const Units last = add_up(sum, before), low = {last.whole - sum.whole, last.rest - sum.rest};
+            i64 reached = share(in_units(low));
+#pragma unroll
+            for (int j = 0; j < ITEMS; ++j) {
+                const i64 upto = share(in_units({low.whole + ctps[j].whole, low.rest + ctps[j].rest})), units = mine + j < count ? upto - reached : bucket;
                 lacks[j] = lack += max(bucket - units, 0ll);
                 gives[j] = give += max(units - bucket, 0ll);
                 reached = upto;
@@ -185,7 +192,6 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_alias(i64 first, i
 #pragma unroll
             for (int j = 0; j < ITEMS; ++j)
                 if (mine + j < count) { needs[mine + j] = (u64)(lacked + lacks[j]); spares[mine + j] = (u64)(given + gives[j]); }
-            before += all;
             needed += all_need;
             spared += all_spare;
         }
@@ -223,15 +229,14 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_ctps(i64 first, i6
         const double largest = largest_bias(params, 0, row, bad);
         if (largest < 0.0) return;
         const int shift = largest > 0.0 ? shift_for(largest, place.count) : 0;
-        i64 total = 0, taken = 0;
+        Units total = {0, 0};
+        i64 taken = 0;
         for (i64 base = 0; base < place.count; base += blockDim.x) {
             const i64 i = base + threadIdx.x;
-            const i64 own = i < place.count && largest > 0.0 ? scaled(bias_at(params, 0, row, i), shift) : 0;
-            i64 all;
-            const i64 upto = total + group_scan(own, all);
+            const double bias = i < place.count && largest > 0.0 ? bias_at(params, 0, row, i) : 0.0;
+            const i64 upto = in_units(add_up<SUCCESSIVE>(units_of<SUCCESSIVE>(bias, shift), total));
             if (i < place.count) sums[i] = upto;
-            total += all;
-            taken += own > 0;
+            taken += bias > 0.0;
         }
         taken = group_sum(taken);
         if (threadIdx.x == 0) possible[v] = (u32)taken;

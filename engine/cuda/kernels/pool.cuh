@@ -99,17 +99,17 @@ __device__ __forceinline__ double weigh(const Params& params, u64 seed, const Po
     return group_all(fine) ? group_max(largest) : -1.0;
 }
 
+// The running sums of the biases of the pool, and their total. KEEPS: see weigh.cuh.
+template <bool KEEPS>
 __device__ __forceinline__ i64 accumulate(const Pool& pool, double largest)
 {
-    i64 total = 0;
+    Units total = {0, 0};
     const int shift = shift_for(largest, pool.count);
     for (i64 base = 0; base < pool.count; base += blockDim.x) {
         const i64 i = base + threadIdx.x;
-        i64 all;
-        const i64 upto = total + group_scan(i < pool.count ? scaled(pool.biases[i], shift) : 0, all);
+        const i64 upto = in_units(add_up<KEEPS>(i < pool.count ? units_of<KEEPS>(pool.biases[i], shift) : Units{0, 0}, total));
         if (i < pool.count) pool.ctps[i] = upto;
-        total += all;
     }
     group_sync();
-    return total;
+    return in_units(total);
 }

@@ -26,7 +26,7 @@ __device__ __forceinline__ i64 uniform_distinct(u64 seed, u64 instance, u64 slot
 __device__ __forceinline__ void select_updating(u64 seed, u64 instance, u64 slot, const Pool& pool, double largest, i64 total, i64 k)
 {
     for (i64 j = 0; j < k; ++j) {
-        if (j > 0) total = accumulate(pool, largest);
+        if (j > 0) total = accumulate<true>(pool, largest);
         const i64 candidate = search(pool.ctps, pool.count, (i64)below(pick_word(seed, instance, slot, j), (u64)total));
         group_sync();
         if (threadIdx.x == 0) {
@@ -41,7 +41,7 @@ __device__ __forceinline__ void select_updating(u64 seed, u64 instance, u64 slot
 // a warp settles them.
 __device__ __forceinline__ i64 by_inverse_transform(u64 seed, u64 instance, u64 slot, const Pool& pool, double largest, i64 k, u64* tally)
 {
-    const i64 total = accumulate(pool, largest);
+    const i64 total = accumulate<true>(pool, largest);
     i64 possible = 0;
     for (i64 i = threadIdx.x; i < pool.count; i += blockDim.x) possible += pool.biases[i] > 0.0;
     k = min(k, group_sum(possible));
@@ -152,7 +152,7 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void select_neighbors(i64 ent
                 race(seed, instance, slot, pool);
                 size = COLLECTIVE ? earliest(pool, wanted, k) : by_keys(pool, min(k, pool.count));
             } else if (REPLACE) {
-                const i64 total = UNIFORM ? 0 : accumulate(pool, largest);
+                const i64 total = UNIFORM ? 0 : accumulate<false>(pool, largest);
                 for (i64 j = threadIdx.x; j < k; j += blockDim.x) {
                     const u64 word = pick_word(seed, instance, slot, j);
                     const i64 picked = UNIFORM ? (i64)below(word, (u64)pool.count) : search(pool.ctps, pool.count, (i64)below(word, (u64)total));
@@ -250,7 +250,7 @@ extern "C" __global__ void draw_pool(i64 pools, const Params params, u64 seed, i
         pool.ctps = sums + low;
         fine = group_all(fine);
         largest = group_max(largest);
-        const i64 total = fine && largest > 0.0 ? accumulate(pool, largest) : 0;
+        const i64 total = fine && largest > 0.0 ? accumulate<false>(pool, largest) : 0;
         for (i64 j = threadIdx.x; j < size; j += blockDim.x) {
             const u64 word = total > 0 ? frontier_word(seed, (u64)instance[low], (u64)depth, j) : 0;
             picks[i * size + j] = total > 0 ? low + search(pool.ctps, count, (i64)below(word, (u64)total)) : -1;

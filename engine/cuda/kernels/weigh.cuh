@@ -16,6 +16,33 @@ __device__ __forceinline__ i64 scaled(double bias, int shift)
     return value > 0 ? value : (bias > 0.0 ? 1 : 0);
 }
 
+// A bias in whole units, and what is left of it, in 2^-32 of one: carried to the next biases, it makes whole units again, so that no running sum is
+// off by more than one. KEEPS: for successive picks without replacement, a possible edge keeps a unit instead, because all others may be taken.
+struct Units { i64 whole, rest; };
+
+__device__ __forceinline__ i64 in_units(const Units& sum) { return sum.whole + (sum.rest >> 32); }
+
+template <bool KEEPS = false>
+__device__ __forceinline__ Units units_of(double bias, int shift)
+{
+    if (KEEPS) return {scaled(bias, shift), 0};
+    const double units = ldexp(bias, shift);
+    const i64 whole = (i64)units;
+    return {whole, (i64)((units - (double)whole) * 4294967296.0)};
+}
+
+// The sums of a group up to each thread's own, which go on from `before`, the sums before the group.
+template <bool KEEPS = false>
+__device__ __forceinline__ Units add_up(const Units& own, Units& before)
+{
+    i64 all, all_rest = 0;
+    const i64 whole = before.whole + group_scan(own.whole, all);
+    i64 rest = before.rest;
+    if (!KEEPS && group_any(own.rest > 0)) rest += group_scan(own.rest, all_rest);  // rare: floats of 24 bits near each other are whole
+    before = {before.whole + all, before.rest + all_rest};
+    return {whole, rest};
+}
+
 __device__ __forceinline__ double weight_at(i64 position) { return NEIGHBOR_WEIGHTS ? (double)stored_weight(position) : 1.0; }
 
 // A bias that cannot be one: the first to say so is reported. A vertex bias has no dst: -1.
@@ -95,17 +122,17 @@ __device__ __forceinline__ i64 inverse_transform(const Params& params, u64 seed,
     const double largest = largest_bias(params, seed, row, bad);
     if (!(largest > 0.0)) return -1;
     const int shift = shift_for(largest, count);
-    i64 total = 0, before = 0;
-    for (i64 i = threadIdx.x; i < count; i += blockDim.x) total += scaled(bias_at(params, seed, row, i), shift);
-    total = group_sum(total);
-    const i64 target = (i64)below(word, (u64)total);
+    Units sum = {0, 0}, before = {0, 0};
+    for (i64 i = threadIdx.x; i < count; i += blockDim.x) {
+        const Units own = units_of(bias_at(params, seed, row, i), shift);
+        sum = {sum.whole + own.whole, sum.rest + own.rest};
+    }
+    const i64 target = (i64)below(word, (u64)in_units({group_sum(sum.whole), group_sum(sum.rest)}));
     for (i64 base = 0; base < count; base += blockDim.x) {
         const i64 i = base + threadIdx.x;
-        i64 all;
-        const i64 upto = before + group_scan(i < count ? scaled(bias_at(params, seed, row, i), shift) : 0, all);
+        const i64 upto = in_units(add_up(i < count ? units_of(bias_at(params, seed, row, i), shift) : Units{0, 0}, before));
         const i64 first = group_min(i < count && upto > target ? i : count);
         if (first < count) return first;
-        before += all;
     }
     return -1;
 }

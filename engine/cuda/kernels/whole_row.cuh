@@ -23,10 +23,11 @@ __device__ __forceinline__ i64 from_whole_row(const Params& params, u64 seed, co
 {
     const i64 count = row.place.count;
     double accepted = 0.0, proposed = 0.0, largest = 0.0, times, weight;
-    i64 target = 0, upto = 0;
+    i64 target = 0;
+    Units upto = {0, 0};
     int shift = 0;
     for (int pass = 0; pass < 3; ++pass) {  // sums; the total in integers; the neighbor: one place where the hook is called
-        upto = 0;
+        upto = {0, 0};
         for (i64 i = 0; i < count; ++i) {
             const double bias = weighted_bias(params, seed, row, i, times, weight);
             if (pass == 0) {
@@ -36,15 +37,16 @@ __device__ __forceinline__ i64 from_whole_row(const Params& params, u64 seed, co
                 largest = fmax(largest, bias);
                 continue;
             }
-            upto += scaled(bias, shift);
-            if (pass == 2 && upto > target) return neighbor_at(row.place.row + i);
+            const Units own = units_of(bias, shift);
+            upto = {upto.whole + own.whole, upto.rest + own.rest};
+            if (pass == 2 && in_units(upto) > target) return neighbor_at(row.place.row + i);
         }
         if (pass == 0) {
             if (!(accepted < HOPELESS * proposed)) return TRY_ON;
             if (!(largest > 0.0)) return -1;
             shift = shift_for(largest, count);
         } else {
-            target = (i64)below(draw64(seed, row.instance, row.depth, trial), (u64)upto);  // the word of the trial that is not made
+            target = (i64)below(draw64(seed, row.instance, row.depth, trial), (u64)in_units(upto));  // the word of the trial that is not made
         }
     }
     return -1;

@@ -1,12 +1,13 @@
 """Alias tables as kernels make them, against sums of fractions and against a sweep by two lists."""
 
 from fractions import Fraction
+from itertools import accumulate as accumulated
 
 import numba
 import numpy as np
 import pytest
 
-from csaw.engine.cpu.kernels.weigh import accumulate, quantise, shift_for, sweep
+from csaw.engine.cpu.kernels.weigh import accumulate, accumulate_each, quantise, shift_for, sweep
 
 BUCKET = 1 << 32
 RNG = np.random.default_rng(20261125)
@@ -62,8 +63,7 @@ def test_a_table_is_that_of_two_lists_and_gives_each_edge_its_share_of_the_fract
     ids = [7 * i + 3 for i in range(len(biases))]
     shift, ctps, units, table = made(np.array(biases), np.array(ids))
     exact = [Fraction(bias) * Fraction(2) ** int(shift) for bias in biases]
-    rounded = [max(int(value), int(value > 0)) for value in exact]
-    assert ctps.tolist() == np.cumsum(np.array(rounded, object)).tolist()
+    assert ctps.tolist() == [int(total) for total in accumulated(exact)]
     assert sum(units.tolist()) == len(ids) * BUCKET
     assert table.reshape(-1, 3).tolist() == swept(ids, units.tolist())
     given = dict.fromkeys(ids, 0)
@@ -72,3 +72,24 @@ def test_a_table_is_that_of_two_lists_and_gives_each_edge_its_share_of_the_fract
         given[alias] += BUCKET - below
     assert list(given.values()) == units.tolist()
     assert all(mine == 0 for mine, bias in zip(units.tolist(), biases, strict=True) if bias == 0)
+
+
+@numba.njit
+def sums_of(biases):
+    """The running sums of a row, and those for picks without replacement."""
+    carried, each = np.empty(biases.size, np.int64), np.empty(biases.size, np.int64)
+    accumulate(biases, biases.size, biases.max(), carried)
+    accumulate_each(biases, biases.size, biases.max(), each)
+    return carried, each
+
+
+@pytest.mark.parametrize("light", [1e-3, 0.3, 0.999, 1.5, 1 / 3])
+def test_light_edges_beside_an_overwhelming_one_get_what_they_weigh_together(light):
+    """Rounded up each, or down each, they would get up to a unit too much or too little each."""
+    count = 1 << 16
+    biases = np.full(count, light)
+    biases[1000] = 2.0**43  # which makes units of 1
+    carried, each = sums_of(biases)
+    exact = accumulated(map(Fraction, biases.tolist()))
+    assert all(-1 - Fraction(1, 1 << 15) < made - true <= 0 for made, true in zip(carried.tolist(), exact, strict=True))
+    assert each[999] == 1000 * max(int(light), 1)
