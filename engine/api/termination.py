@@ -13,6 +13,7 @@ from csaw.engine.api.hook_language import is_own
 from csaw.partition.errors import BudgetError, OptionError
 
 VERTICES = {"src", "dst", "source", "int64"}  # what a hook may return that is a vertex for sure; int64: a random one
+BLIND = frozenset({"weight", "depth", "instance", "random"})  # what a hook may read that is no vertex
 MOST_PLANNED = 1 << 20  # steps of a walk without a limit that memory is taken for at first
 ASSUMED_STEPS = 80  # of a walk without a limit, where the algorithm does not say how many it expects
 
@@ -38,6 +39,31 @@ def follows_edges(algorithm: Walk) -> bool:
         return False
     update = found["update"]
     return update is None or all(_is_end(value) for value in _returned(update))
+
+
+def is_blind(algorithm: Algorithm) -> bool:
+    """Whether hooks look at no vertex and no edge, but perhaps at the weight of an edge: on a graph with other numbers
+    of vertices, they would say the same.
+    """
+    bias = hooks.edge_bias(algorithm, weighted=True)
+    others = filter(None, hooks.others(algorithm, weighted=True).values())
+    return bias.reads <= BLIND and not bias.columns and all(map(_ends_blindly, others))
+
+
+def _ends_blindly(hook: hooks.Hook) -> bool:
+    """Whether a hook that returns an end of an edge reads it for nothing else."""
+    with hooks.TREES:
+        tree = ast.parse(hook.source).body[-1]
+    read = sum(isinstance(one, ast.Name) and one.id == "dst" for one in ast.walk(tree))
+    returned = sum(_ends_in(value) for value in _returned(hook))
+    return hook.reads - {"dst"} <= BLIND and not hook.columns and read == returned
+
+
+def _ends_in(value: ast.expr | None) -> int:
+    """The number of branches of a returned value that are the end of the edge."""
+    if isinstance(value, ast.IfExp):
+        return _ends_in(value.body) + _ends_in(value.orelse)
+    return int(isinstance(value, ast.Name) and value.id == "dst")
 
 
 def stays_near(algorithm: Algorithm) -> bool:

@@ -14,6 +14,7 @@ from csaw.partition import GraphStore, Partition
 from csaw.partition.arrays.words import Words
 from csaw.partition.graph.clusters import Clusters
 from csaw.partition.graph.edge_columns import EdgeColumn
+from csaw.partition.graph.stages import Stages
 
 Array: TypeAlias = np.ndarray
 """An array of NumPy, or of CuPy on a GPU, which has no types: rooms that serve both are checked as if it were NumPy's,
@@ -43,6 +44,8 @@ class Store(Protocol):
     fingerprint: str
     """Digest of the content: equal graphs have equal ones, however they are cut into partitions."""
     partitions: list[Partition]
+    stages: Stages | None
+    """Where its vertices stand for those of another graph: see partition/graph/staged.py."""
 
     @property
     def largest_partition(self) -> int:

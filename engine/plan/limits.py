@@ -37,15 +37,19 @@ class Request:
     target: int = 0  # distinct vertices of an instance; 0: as many as the algorithm meets
     columns: dict[str, str] = field(default_factory=dict)  # digests of the columns of data of vertices, by name
     code: str = ""  # SHA-256 of the file of an algorithm that csaw does not ship
+    metapath: str = ""  # types and relations in turn, which ``edge_bias`` follows
 
     def as_dict(self) -> Values:
         """Return plain data for a manifest.
 
-        ``induced``, ``target``, ``columns`` and ``code`` are in it only where they are there, as in the manifests of
-        versions that did not know them.
+        Those that have a default are in it only where they are there, as in the manifests of versions that did not know
+        them.
         """
         shown = {k: list(v) if isinstance(v, tuple) else v for k, v in asdict(self).items()}
-        return {k: v for k, v in shown.items() if v or k not in ("induced", "target", "columns", "code")}
+        return {k: v for k, v in shown.items() if v or k not in LATER}
+
+
+LATER = ("induced", "target", "columns", "code", "metapath")  # of a request, which not every manifest has
 
 
 class Gpu(Protocol):

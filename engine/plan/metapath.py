@@ -17,8 +17,8 @@ from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, Walk
 from csaw.engine.api.bases import ChosenBias
 from csaw.engine.api.expression import LONGEST, parsed
-from csaw.engine.api.rules import EdgePool, HopTable, MiniBatch, PerVertex
-from csaw.engine.api.termination import follows_edges
+from csaw.engine.api.rules import EdgePool, HopTable, MiniBatch, PerVertex, Steps
+from csaw.engine.api.termination import follows_edges, is_blind
 from csaw.engine.sources.sources import OF_TYPE
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError
@@ -86,6 +86,11 @@ class Metapath:
             )
         return text
 
+    def text(self, types: "Types") -> str:
+        """The metapath in full."""
+        relations = [types.relations[number] for number in self.relations]
+        return ",".join([self.first, *(name for one in relations for name in (one.name, one.target))])
+
     def require_first(self, sources: "Sources", store: "Store") -> None:
         """OptionError for sources that are not of the first type."""
         assert store.stored.types is not None
@@ -138,9 +143,23 @@ def _own_bias(algorithm: Algorithm) -> str | None:
     return "e.weight" if type(algorithm).edge_bias is Algorithm.edge_bias else None
 
 
-def along(metapath: str, options: "RunOptions", store: "Store", algorithm: Algorithm) -> "tuple[RunOptions, Metapath]":
-    """The options of a run along a metapath, with a bias for it and the vertices of its first type as sources; and the
-    metapath.
+def _given(text: str, metapath: Metapath, types: "Types") -> str:
+    """The bias of the edges that a metapath follows, of an expression that a user gives, or that a manifest has, which
+    follows the metapath already.
+    """
+    tree = parsed(text)
+    if isinstance(tree, ast.IfExp):
+        bias = ast.unparse(tree.body)
+        if ast.unparse(parsed(metapath.bias(bias, types))) == ast.unparse(tree):
+            return bias
+    return ast.unparse(tree)
+
+
+def along(
+    metapath: str, options: "RunOptions", store: "Store", algorithm: Algorithm
+) -> "tuple[RunOptions, Metapath, str]":
+    """The options of a run along a metapath, with a bias for it and the vertices of its first type as sources; the
+    metapath; and the bias of the edges that it follows.
 
     ``algorithm``: without a bias of the options. OptionError for a graph without types, and for an algorithm that does
     not follow edges step by step or has a bias of its own.
@@ -153,14 +172,22 @@ def along(metapath: str, options: "RunOptions", store: "Store", algorithm: Algor
         )
     _refuse(algorithm)
     found = Metapath.parsed(metapath, types)
-    bias = _own_bias(algorithm) if options.edge_bias is None else ast.unparse(parsed(options.edge_bias))
+    bias = _own_bias(algorithm) if options.edge_bias is None else _given(options.edge_bias, found, types)
     if bias is None:
         raise OptionError(
             f"--metapath: the bias of {algorithm.name()} ignores relations; use another algorithm, such as deepwalk, "
             'or replace the bias: --edge-bias "e.weight"'
         )
     sources = f"{OF_TYPE}{found.first}" if options.sources is None else options.sources
-    return replace(options, edge_bias=found.bias(bias, types), sources=sources), found
+    options = replace(options, edge_bias=found.bias(bias, types), sources=sources, metapath=found.text(types))
+    return options, found, bias
+
+
+def can_be_staged(algorithm: Algorithm) -> bool:
+    """Whether ``algorithm``, without its metapath, draws the same on the graph of the stages: whether it looks at no
+    vertex, and remembers none that it has visited.
+    """
+    return isinstance(algorithm.rule, Steps | HopTable) and is_blind(algorithm)
 
 
 def _refuse(algorithm: Algorithm) -> None:

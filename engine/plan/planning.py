@@ -139,6 +139,7 @@ def _shape(
         target,
         algorithm.vertex_columns.digests,
         algorithm.file_digest,
+        options.metapath or "",
     )
     most = _share(bases, devices, 1 if target else request.group_size)
     shape = Shape(

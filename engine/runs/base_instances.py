@@ -21,7 +21,7 @@ from csaw.engine.sources.sources import SourcesDigest
 from csaw.partition import GraphStore
 from csaw.partition.base.plain_data import Record, Values
 
-ASKED = ("seed", "weighted", "edge_bias", "target", "select", "collision")
+ASKED = ("seed", "weighted", "edge_bias", "metapath", "target", "select", "collision")
 FIRST = 1024  # instances whose first rounds are handed out
 MOST = 1 << 13  # base instances that are handed out, about
 GROUP = 1024

@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -68,6 +68,8 @@ class Job:
     sources: Sources
     plan: Plan
     devices: Devices = ()
+    rows: GraphStore | None = None
+    """The graph from whose rows it draws, where that is not ``store``: of the stages of a metapath."""
     like: Record | None = None
     """What the virtual sample says of itself that this job draws again, in its types; None: in those of a new one."""
 
@@ -137,24 +139,24 @@ def prepare(
     weighted = options.weighs(store)
     if options.target is not None:
         options, parameters = _with_target(options, parameters, store, algo)
-    algorithm, options, metapath = _built(algo, parameters, options, store)
+    algorithm, options, along = _built(algo, parameters, options, store)
     if options.edge_bias is not None and isinstance(algorithm, MatrixEntries):
         _refuse_normalize(algorithm, "normalize" in asked)
     name = recorded_name(algo)
     joined = options.target is not None and not algorithm.sized_by
     sources = Sources(store, algorithm, options.sources, options.instances, options.seed, joined)
-    if metapath is not None:
-        metapath.require_first(sources, store)
+    if along is not None:
+        along.metapath.require_first(sources, store)
     if joined:
         refuse_unfit(algorithm, sources.instances)
-    store, algorithm, weighs = factored(store, algorithm, weighted, options.select)
+    rows, algorithm, weighs = _rows(store, algorithm, weighted, options, along)
 
     def planned(devices: Devices, rates: Rates, store: GraphStore) -> Plan:
         plan = make_plan(store, algorithm, sources, devices, name=name, weighted=weighs, options=options, rates=rates)
         return replace(plan, request=replace(plan.request, weighted=weighted))
 
     def cut(devices: Devices, rates: Rates) -> tuple[GraphStore, Plan]:
-        return _in_pieces_that_fit(store, partial(planned, devices, rates))
+        return _in_pieces_that_fit(rows, partial(planned, devices, rates))
 
     choice = choose(options.device, lambda devices, rates: cut(devices, rates)[1], measure)
     pieces, plan = cut(choice.devices, choice.rates)
@@ -165,12 +167,22 @@ def prepare(
         )
     if not plan.keeps_ids(pieces.id_bytes):
         pieces.map_ids()
-    return Job(pieces, algorithm, sources, replace(plan, ways=choice.ways), choice.devices)
+    plan = replace(plan, ways=choice.ways)
+    if pieces.stages is not None:
+        return Job(store, algorithm, sources, plan, choice.devices, rows=pieces)
+    return Job(pieces, algorithm, sources, plan, choice.devices)
+
+
+class Along(NamedTuple):
+    """A metapath, and the algorithm without it, where it draws on the graph of its stages."""
+
+    metapath: "Metapath"
+    algorithm: Algorithm | None
 
 
 def _built(
     algo: str, parameters: Record, options: RunOptions, store: GraphStore
-) -> "tuple[Algorithm, RunOptions, Metapath | None]":
+) -> tuple[Algorithm, RunOptions, Along | None]:
     """The algorithm of a run on a graph, and the options of the run, those of its metapath among them."""
     times, columns = store.stored.time, read_columns(options.columns, store)
     units = None if times is None else times.units
@@ -180,13 +192,26 @@ def _built(
 
     if options.metapath is None:
         return built(options.edge_bias), options, None
-    from csaw.engine.plan.metapath import along
+    from csaw.engine.plan.metapath import along, can_be_staged
 
-    options, metapath = along(options.metapath, options, store, built(None))
-    algorithm = built(options.edge_bias)
+    options, metapath, bias = along(options.metapath, options, store, built(None))
+    algorithm, blind = built(options.edge_bias), built(bias)
+    if options.target is None and not options.induced and can_be_staged(blind):
+        return algorithm, options, Along(metapath, blind)
     if options.select is None and proposes(algorithm, options.weighs(store), store):
         options = replace(options, select=Method.REJECTION)
-    return algorithm, options, metapath
+    return algorithm, options, Along(metapath, None)
+
+
+def _rows(
+    store: GraphStore, algorithm: Algorithm, weighted: bool, options: RunOptions, along: Along | None
+) -> tuple[GraphStore, Algorithm, bool]:
+    """The graph whose rows a run draws from, the algorithm that draws from them, and whether weights count."""
+    if along is None or along.algorithm is None:
+        return factored(store, algorithm, weighted, options.select)
+    from csaw.partition.graph.staged import Staged
+
+    return Staged(store, along.metapath.relations, along.metapath.cyclic), along.algorithm, weighted
 
 
 def _refuse_normalize(algorithm: MatrixEntries, was_asked: bool) -> None:
@@ -290,16 +315,17 @@ def open_backend(job: Job, device: "Device | None" = None, node: "Node | None" =
 
     ``device`` None: the first GPU, or the CPU. ``node`` holds what the backends of several devices share.
     """
+    store = job.store if job.rows is None else job.rows
     if not job.devices:
         from csaw.engine.cpu.backend import CpuBackend
 
-        return CpuBackend(job.plan, job.store, job.algorithm)
+        return CpuBackend(job.plan, store, job.algorithm)
     from csaw.engine.cuda.backend import CudaBackend
     from csaw.engine.cuda.graphs.node import Node
 
     node = node or Node(1)
     try:
-        return CudaBackend(job.plan, job.store, job.algorithm, device or job.devices[0], node, job.devices)
+        return CudaBackend(job.plan, store, job.algorithm, device or job.devices[0], node, job.devices)
     except BaseException:
         node.abort()
         raise

@@ -131,7 +131,7 @@ def _write(folder: Path, said: Record, given: dict[str, np.ndarray]) -> None:
 
 # Virtual samples.
 
-ASKED = ("seed", "instances", "weighted", "edge_bias", "ids", "induced", "target")
+ASKED = ("seed", "instances", "weighted", "edge_bias", "metapath", "ids", "induced", "target")
 """The options of a request that it is prepared with again, where it has them."""
 METHODS = ("select", "collision")  # which a request has even where nobody asked for them
 

@@ -66,7 +66,9 @@ LARGEST = 2**62  # of a side of an array
 TEXT, COUNT, NONE = (str,), (int,), type(None)
 MANIFEST: dict[str, dict[str, tuple[type, ...]]] = {
     "request": {
-        **dict.fromkeys(("fingerprint", "algorithm", "sources", "select", "collision", "ids", "code"), TEXT),
+        **dict.fromkeys(
+            ("fingerprint", "algorithm", "sources", "metapath", "select", "collision", "ids", "code"), TEXT
+        ),
         **dict.fromkeys(("seed", "instances", "group_size", "target"), COUNT),
         **dict.fromkeys(("weighted", "induced"), (bool,)),
         **dict.fromkeys(("parameters", "columns"), (dict,)),

@@ -15,6 +15,7 @@ from csaw.engine.plan.instance_bytes import flags_of_size
 from csaw.engine.plan.plan import Plan
 from csaw.engine.samples.layouts import Arrays, SampleLayout
 from csaw.engine.schedule.backend import ALL, Backend, Crowded, OverBudget
+from csaw.engine.schedule.of_stages import OfStages
 from csaw.engine.schedule.schedule import Counters, Schedule
 from csaw.engine.sources.given_sources import CHANCES, LABELS
 from csaw.engine.sources.sources import Sources
@@ -127,6 +128,7 @@ class Batches:
     def __init__(self, backend: Backend, sources: Sources, stopped: Callable[[], bool] = lambda: False) -> None:
         plan = backend.plan
         self.backend, self.sources, self.flat = backend, sources, isinstance(backend.algorithm, Walk)
+        self.stages = backend.store.stages
         self.size, self.spent, self.pace = plan.batch, Lapse(), Pace(plan)
         self.drawn_bytes = self.before_bytes = 0  # of the unit under way, and of the one that is written meanwhile
         self.kept_edges = 0  # of groups that are drawn, those that were kept before
@@ -142,7 +144,10 @@ class Batches:
 
     def begin(self, first: int, last: int) -> Batch:
         """The backend's batch of the instances first .. last - 1, before anything of it is drawn."""
-        return self.backend.begin(first, self.sources.take(first, last, self.flat, self.backend.xp))
+        sources = self.sources.take(first, last, self.flat, self.backend.xp)
+        if self.stages is not None:
+            sources = sources - sources.dtype.type(self.stages.first)
+        return self.backend.begin(first, sources)
 
     def begin_unit(self, drawn: Sequence[FinishedBatch] = ()) -> None:
         """Begin instances that are kept together until all of them are ``drawn``: those that are so already count."""
@@ -196,7 +201,7 @@ class Batches:
         watch = Stopwatch()
         self._finish(batch)
         seconds = watch.read().drawn
-        return _finished(batch, first, last), seconds
+        return replace(_finished(batch, first, last), drawn=self._as_in_graph(batch, first, last)), seconds
 
     @property
     def counters(self) -> Counters:
@@ -223,11 +228,14 @@ class Batches:
         self.run(batch)
         self.backend.wait()
 
-    def _with_seeds(self, batch: Batch, first: int, last: int) -> Drawn:
-        """Return a batch with the labels of its seeds, if they have any, and with their chances.
+    def _as_in_graph(self, batch: Batch, first: int, last: int) -> Drawn:
+        """Return a batch with the vertices of the graph, if others stand for them; or with the labels of its seeds, if
+        they have any, and with their chances.
 
         It has chances if seeds are drawn and samples are mini-batches.
         """
+        if self.stages is not None:
+            return OfStages(batch, self.stages, self.backend.xp)
         known = {LABELS: self.sources.labels_of(first, last)}
         if self.backend.plan.sample_layout.keeps_seeds:
             known[CHANCES] = self.sources.chances_of(first, last)
@@ -240,7 +248,7 @@ class Batches:
         try:
             batch = self.begin(first, last)
             self._finish(batch)
-            return replace(_finished(batch, first, last), drawn=self._with_seeds(batch, first, last))
+            return replace(_finished(batch, first, last), drawn=self._as_in_graph(batch, first, last))
         except MemoryError as error:
             if isinstance(error, CsawError | Crowded):
                 raise

@@ -170,6 +170,8 @@ class Subject:
         if self.reads_path:
             reads |= {"depth", "instance"}  # which name the path
         self.uniform = bias.constant is not None and bias.constant > 0
+        # Along a metapath, rows may have the edges of one relation alone: of these, all that there are have no order.
+        self.ordered = not self.uniform and "metapath" not in request
         self.columns = ("v", *(name for name in ("prev", "source", "depth", "instance") if name in reads))
         self.revives = others["dead_end"] is not None
         self.asked = SourcesDigest.parse(str(request.get("sources", "")))

@@ -210,7 +210,7 @@ class OfRows(Neighbors):
 
     def compare(self, checks: Checks, drawn: Drawn) -> None:
         super().compare(checks, drawn)
-        if not (self.replace or self.numbered or self.subject.uniform):
+        if self.subject.ordered and not (self.replace or self.numbered):
             self._firsts(checks, drawn)
 
     def _firsts(self, checks: Checks, drawn: Drawn) -> None:

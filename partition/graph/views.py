@@ -1,7 +1,7 @@
 """Views of a graph store, which copy no data.
 
 A ``Recut`` has other partitions than those on disk: ranges of vertices, whose edges are read from whatever stored
-partitions have them. A ``Windowed`` has only the edges of a window of time.
+partitions have them. A ``Filtered`` has only some edges: those of a relation, or of a window of time.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from csaw.partition.arrays.loader import AGAIN, StoredArray
 from csaw.partition.arrays.words import Words
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.attributes import TYPED, Attributes
-from csaw.partition.graph.edge_columns import TIME, TIME_ORDER
+from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
 from csaw.partition.graph.parts import Partition, cuts_of, offsets_within
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.types import RELATION, Types
@@ -32,6 +32,7 @@ class View(GraphStore):
     def __init__(self, store: GraphStore, attributes: Attributes) -> None:
         super().__init__(store.path, attributes, store.checksums)
         self.store, self.id_dtype, self.clusters = store, store.id_dtype, store.clusters
+        self.stages = store.stages
 
     @property
     def is_plain(self) -> bool:
@@ -145,9 +146,9 @@ class Coalesced(Recut):
         super().__init__(store, [(part.first_vertex, part.first_edge) for part in begins])
 
 
-# The part of a graph whose edges have their times in a window, as a view: edges are left out while they are read.
+# A part of the edges of a graph, as a view: edges are left out while they are read.
 #
-# Nothing is copied or written. A pass over the times counts the edges that each row keeps, and those that are kept
+# Nothing is copied or written. A pass over a column counts the edges that each row keeps, and those that are kept
 # before each piece of PIECE stored edges: by these counts, a place among the edges of the view is found again in the
 # store.
 
@@ -179,23 +180,27 @@ def span_of(store: GraphStore) -> tuple[int, int] | None:
     return (min(found), max(found)) if found else None
 
 
-class Windowed(View):
-    """The edges of ``store``, which has times, whose time is in ``window``, among all of its vertices.
+class Filtered(View):
+    """The edges of ``store`` that have a certain property, among all of its vertices.
 
-    Its fingerprint and its identity are those of the store with the window, not of a store that was made of these edges
-    alone. The order of its rows by time is found from the times whenever it is read. It holds 8 bytes a vertex in
-    memory, until they are released.
+    It holds 8 bytes a vertex in memory, until they are released.
 
     Raises:
         StoreError: a file of the store has changed.
     """
 
     is_plain = False  # files of the store have other edges, too: no reader takes rows from them
+    column: EdgeColumn
+    """The column by which edges are kept."""
 
-    def __init__(self, store: GraphStore, window: Window) -> None:
-        self.store, self.window, self.piece = store, window, _piece_of(store)
+    def __init__(self, store: GraphStore) -> None:
+        self.store, self.piece = store, _piece_of(store)
         super().__init__(store, self._attributes())
         self.in_memory = store.in_memory
+
+    def holds(self, values: np.ndarray) -> np.ndarray:
+        """Whether edges with these values in the column are kept, bool."""
+        raise NotImplementedError
 
     @cached_property
     def _kept(self) -> tuple[np.ndarray, list[list[int]]]:
@@ -222,41 +227,26 @@ class Windowed(View):
         before = indptr[part.first_vertex]
         ends[:] = before  # of rows before the first edge, or of all where there is none
         for first in range(0, part.edges, self.piece):
-            upto = np.cumsum(self.window.holds(self._read(part, TIME.array, TIME.dtype, first)), dtype=np.int64)
+            upto = np.cumsum(self.holds(self._by(part, first)), dtype=np.int64)
             low, high = np.searchsorted(offsets[1:], [first, first + upto.size], side="right")
             ends[low:high] = before + counts[-1] + upto[offsets[1 + low : 1 + high] - first - 1]
             counts.append(counts[-1] + int(upto[-1]))
         return counts
 
     def _attributes(self) -> Attributes:
-        store, window = self.store, [int(one) for one in self.window]
+        store = self.store
         each = sum(store.edge_items.values())
         partitions = []
         for part, counts in zip(store.partitions, self.counts, strict=True):
             nbytes = OFFSET_BYTES * (part.last_vertex - part.first_vertex + 1) + each * counts[-1]
             first_edge = int(self.indptr[part.first_vertex])
             partitions.append([part.first_vertex, part.last_vertex, first_edge, counts[-1], nbytes])
-        said: Attributes = store.attributes | {
+        return store.attributes | {
             "edges": int(self.indptr[-1]),
             "max_degree": int(np.diff(self.indptr).max(initial=0)),
-            "fingerprint": hashlib.sha256(f"{store.fingerprint} {window}".encode()).hexdigest()[:32],
             "partitions": partitions,
             "report": {},
-            "window": window,
         }
-        if store.types is not None:
-            said[TYPED] = self._types(store.types).attributes
-        return said
-
-    def _types(self, types: Types) -> Types:
-        """The types of the store, with the edges of each relation that are in the window."""
-        edges = np.zeros(len(types.relations), np.int64)
-        for part in self.store.partitions:
-            for first in range(0, part.edges, self.piece):
-                held = self.window.holds(self._read(part, TIME.array, TIME.dtype, first))
-                numbers = self._read(part, RELATION.array, RELATION.dtype, first)
-                edges += np.bincount(numbers[held], minlength=edges.size)
-        return replace(types, edges=tuple(edges.tolist()))
 
     def read_indptr(self) -> np.ndarray:
         return self.indptr.copy()  # a GPU that streams partitions writes their numbers into it
@@ -266,9 +256,6 @@ class Windowed(View):
         return offsets_within(self.indptr, part.first_vertex, part.last_vertex, out)
 
     def read_edges(self, number: int, arrays: Mapping[str, np.ndarray], first: int = 0) -> None:
-        if TIME_ORDER.array in arrays:
-            self._read_order(number, arrays[TIME_ORDER.array], first)
-            arrays = {name: array for name, array in arrays.items() if name != TIME_ORDER.array}
         count = next((array.size for array in arrays.values()), 0)
         part, counts, done = self.store.partitions[number], self.counts[number], 0
         begin = max(bisect_right(counts, first) - 1, 0)
@@ -277,15 +264,86 @@ class Windowed(View):
                 break
             if low == high:
                 continue
-            times = self._read(part, TIME.array, TIME.dtype, piece * self.piece)
-            kept = np.flatnonzero(self.window.holds(times))
+            values = self._by(part, piece * self.piece)
+            kept = np.flatnonzero(self.holds(values))
             if kept.size != high - low:
-                raise StoreError(f"{self.path}: times of edges have changed since they were counted; {AGAIN}")
+                raise StoreError(
+                    f"{self.path}: {self.column.name}s of edges have changed since they were counted; {AGAIN}"
+                )
             kept = kept[max(first - low, 0) :][: count - done]
             for name, out in arrays.items():
-                found = times if name == TIME.array else self._read(part, name, out.dtype, piece * self.piece)
+                found = values if name == self.column.array else self._read(part, name, out.dtype, piece * self.piece)
                 np.take(found, kept, out=out[done : done + kept.size])
             done += kept.size
+
+    def _by(self, part: Partition, first: int) -> np.ndarray:
+        """The values by which edges are kept, of a piece of a partition."""
+        return self._read(part, self.column.array, self.column.dtype, first)
+
+    def _read(self, part: Partition, name: str, dtype: np.dtype, first: int) -> np.ndarray:
+        return _read(self.store, part, name, dtype, first, self.piece)
+
+    def opened(self, number: int, name: str) -> StoredArray:
+        """Raise StoreError: no file has these edges alone."""
+        raise StoreError(f"{self.path}: no file has the {name} of some edges alone; read them with read_edges")
+
+    def read_ahead(self, number: int, names: Collection[str], first: int = 0, count: int | None = None) -> None:
+        """Nothing is asked for: pieces are read in their order, which the system sees."""
+
+
+class OfRelation(Filtered):
+    """The edges of one relation of a graph that has several."""
+
+    column = RELATION
+
+    def __init__(self, store: GraphStore, number: int) -> None:
+        self.number = number
+        super().__init__(store)
+
+    def holds(self, values: np.ndarray) -> np.ndarray:
+        found: np.ndarray = values == self.number
+        return found
+
+
+class Windowed(Filtered):
+    """The edges of ``store``, which has times, whose time is in ``window``.
+
+    Its fingerprint and its identity are those of the store with the window, not of a store that was made of these edges
+    alone. The order of its rows by time is found from the times whenever it is read.
+    """
+
+    column = TIME
+
+    def __init__(self, store: GraphStore, window: Window) -> None:
+        self.window = window
+        super().__init__(store)
+
+    def _attributes(self) -> Attributes:
+        said, window = super()._attributes(), [int(one) for one in self.window]
+        said["fingerprint"] = hashlib.sha256(f"{self.store.fingerprint} {window}".encode()).hexdigest()[:32]
+        said["window"] = window
+        if self.store.types is not None:
+            said[TYPED] = self._types(self.store.types).attributes
+        return said
+
+    def holds(self, values: np.ndarray) -> np.ndarray:
+        return self.window.holds(values)
+
+    def _types(self, types: Types) -> Types:
+        """The types of the store, with the edges of each relation that are in the window."""
+        edges = np.zeros(len(types.relations), np.int64)
+        for part in self.store.partitions:
+            for first in range(0, part.edges, self.piece):
+                held = self.holds(self._by(part, first))
+                numbers = self._read(part, RELATION.array, RELATION.dtype, first)
+                edges += np.bincount(numbers[held], minlength=edges.size)
+        return replace(types, edges=tuple(edges.tolist()))
+
+    def read_edges(self, number: int, arrays: Mapping[str, np.ndarray], first: int = 0) -> None:
+        if TIME_ORDER.array in arrays:
+            self._read_order(number, arrays[TIME_ORDER.array], first)
+            arrays = {name: array for name, array in arrays.items() if name != TIME_ORDER.array}
+        super().read_edges(number, arrays, first)
 
     def _read_order(self, number: int, out: np.ndarray, first: int) -> None:
         """Fill ``out`` with places by time, of edges of a partition from number ``first`` on: rows of a piece of edges
@@ -304,16 +362,6 @@ class Windowed(View):
             found = time_order(rows, times)[first + done - begin :][: out.size - done]
             out[done : done + found.size] = found
             done, row = done + found.size, last
-
-    def _read(self, part: Partition, name: str, dtype: np.dtype, first: int) -> np.ndarray:
-        return _read(self.store, part, name, dtype, first, self.piece)
-
-    def opened(self, number: int, name: str) -> StoredArray:
-        """Raise StoreError: no file has the edges of a window alone."""
-        raise StoreError(f"{self.path}: a time window has no file {name}; read it with read_edges")
-
-    def read_ahead(self, number: int, names: Collection[str], first: int = 0, count: int | None = None) -> None:
-        """Nothing is asked for: pieces are read in their order, which the system sees."""
 
 
 def _piece_of(store: GraphStore) -> int:

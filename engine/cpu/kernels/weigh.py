@@ -82,8 +82,9 @@ def accumulate(biases, count, largest, ctps):
 
 @inner
 def accumulate_each(biases, count, largest, ctps):
-    """The same for successive picks without replacement: an edge with a bias above zero keeps a unit, because all others
-    may be taken.
+    """The same for successive picks without replacement.
+
+    An edge with a bias above zero keeps a unit, because all others may be taken.
     """
     total = int64(0)
     if largest > 0.0:

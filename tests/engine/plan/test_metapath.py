@@ -7,7 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from helpers.invariance import assert_request_decides
+from helpers.graphs import arrays_of
+from helpers.invariance import assert_request_decides, assert_same
 from helpers.stats import assert_drawn_from
 
 import csaw
@@ -159,15 +160,18 @@ def test_hops_follow_a_relation_each(store):
     }
 
 
-def test_walks_propose_neighbors_where_types_tell_the_relation(store):
+def test_walks_draw_from_rows_of_the_next_relation_or_propose_neighbors(store):
     def method(**options):
         return prepare(store, device="cpu", **options).plan.request.select
 
-    assert method(metapath="author,paper,author") is Method.REJECTION
+    assert method(metapath="author,paper,author") is Method.UNIFORM
+    assert method(metapath="user,views,paper,rev_views,user") is Method.UNIFORM
+    assert method(metapath="user,views,paper,rev_views,user", edge_bias="e.weight") is Method.UNIFORM
+    assert method(metapath="author,paper,author", induced=True) is Method.REJECTION
     assert method(metapath="author,paper,author", edge_bias="e.weight * e.src_degree ** -0.5") is Method.REJECTION
     assert method(metapath="author,paper,author", edge_bias="2.0 if e.dst % 2 else 0.5") is Method.REJECTION
     assert method(metapath="author,paper,author", edge_bias="e.dst_degree ** -0.5") is Method.ITS
-    assert method(metapath="user,views,paper,rev_views,user") is Method.ITS
+    assert method(metapath="user,views,paper,rev_views,user", edge_bias="e.dst_degree") is Method.ITS
     assert method(metapath="author,paper,author", select="its") is Method.ITS
 
 
@@ -263,9 +267,33 @@ def larger(tmp_path_factory):
     ]
 
 
-@pytest.mark.parametrize("metapath", ["a,b,c,b,a", "b,to_b,b,to_c,c,b"])
-def test_the_request_alone_decides_the_bytes_along_a_metapath(tmp_path, larger, metapath):
-    assert_request_decides(*larger, tmp_path / "s.zarr", "deepwalk", metapath=metapath, walk_length=12)
+ALONG = {
+    "deepwalk": {"walk_length": 12},
+    "ppr": {"termination_prob": 0.1},
+    "neighbor": {"fanout": [4, 3, 2]},
+    "forest-fire": {},
+}
+
+
+@pytest.mark.parametrize("algo", ALONG)
+@pytest.mark.parametrize("metapath", ["a,b,c,b,a", "b,to_b,b,to_c,c,b", "a,b,to_b,b,c"])
+def test_the_request_alone_decides_the_bytes_along_a_metapath(tmp_path, larger, metapath, algo):
+    options = ALONG[algo] | {"metapath": metapath}
+    assert_request_decides(*larger, tmp_path / "s.zarr", algo, **options)
+    one = arrays_of(larger[0], tmp_path / "s.zarr", algo, seed=5, **options)
+    assert_same(one, arrays_of(larger[1], tmp_path / "s.zarr", algo, seed=5, residency="disk", **options))
+
+
+@pytest.mark.parametrize("algo", ["deepwalk", "ppr", "neighbor"])
+def test_batches_that_stay_where_they_were_drawn_have_the_vertices_of_the_graph(tmp_path, larger, algo):
+    options = ALONG[algo] | {"metapath": "b,to_b,b,to_c,c,b"}
+    stored = arrays_of(larger[0], tmp_path / "s.zarr", algo, seed=5, **options)
+    with csaw.stream(larger[1], algo=algo, seed=5, device="cpu", **options) as stream:
+        [batch] = stream
+        arrays = batch.on_device()
+    named = [name for name in stored if name in arrays]
+    assert named
+    assert_same({name: arrays[name].astype(stored[name].dtype) for name in named}, {n: stored[n] for n in named})
 
 
 @pytest.mark.parametrize(

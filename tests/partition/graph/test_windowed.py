@@ -185,7 +185,7 @@ def test_no_file_is_read_past_the_filter(tmp_path):
     view = Windowed(stored(tmp_path / "g.zarr", 3), Window(0, 9))
     assert not view.is_plain
     assert not Split(view, 9).is_plain
-    with pytest.raises(StoreError, match="a time window has no file indices"):
+    with pytest.raises(StoreError, match="no file has the indices of some edges alone"):
         view.opened(0, "indices")
 
 
