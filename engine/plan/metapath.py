@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from csaw.engine.api import hooks
-from csaw.engine.api.algorithm import Algorithm, Walk
+from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.bases import ChosenBias
 from csaw.engine.api.expression import LONGEST, parsed
 from csaw.engine.api.rules import EdgePool, HopTable, MiniBatch, PerVertex, Steps
@@ -177,6 +177,12 @@ def along(
         raise OptionError(
             f"--metapath: the bias of {algorithm.name()} ignores relations; use another algorithm, such as deepwalk, "
             'or replace the bias: --edge-bias "e.weight"'
+        )
+    hops = len(algorithm.sizes()) if isinstance(algorithm, Traversal) else 0
+    if isinstance(algorithm.rule, HopTable | MiniBatch) and not found.cyclic and hops > len(found.relations):
+        raise OptionError(
+            f"--metapath: {algorithm.name()} draws {hops} hops, but the metapath ends after {len(found.relations)}; "
+            "give a fanout for each of its relations, or a metapath that ends at its first type and begins again"
         )
     sources = f"{OF_TYPE}{found.first}" if options.sources is None else options.sources
     options = replace(options, edge_bias=found.bias(bias, types), sources=sources, metapath=found.text(types))

@@ -212,8 +212,14 @@ def evaluate(
     given = [one if isinstance(one, Samples) else _opened(one, store, algo) for one in samples]
     for sample in given:
         sampled.check(sample, store)
-    if wish.estimate and not given:
-        raise OptionError("--estimate: expected samples to estimate from, found none")
+    if not given and (wish.estimate or wish.per_instance):
+        flag = "--estimate: expected samples to estimate from" if wish.estimate else "--per-instance: expected samples"
+        raise OptionError(f"{flag}, found none")
+    if wish.estimate:
+        from csaw.engine.analytics.evaluation.visits import require_law
+
+        for sample in given:  # before anything is measured
+            require_law(sample, store.directed)
     if wish.labels is not None and len(wish.labels) != len(given):
         raise OptionError(
             f"--labels: expected a name for each of {counted(len(given), 'sample')}, found {len(wish.labels)}"

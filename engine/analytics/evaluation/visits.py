@@ -265,18 +265,24 @@ def law_of(samples: Samples) -> str:
     return str(vars(registry.find(name)).get("visits", "")) if name in registry.names() else ""
 
 
-def chances(samples: Samples, host: HostNetwork) -> np.ndarray:
-    """float64 [V]: numbers in proportion to the chance of a visit to each vertex.
-
-    OptionError where no closed form is known.
-    """
-    request, law = samples.manifest["request"], law_of(samples)
-    if reason := _obstacle(samples.manifest, law, host):
+def require_law(samples: Samples, directed: bool) -> None:
+    """OptionError where no closed form is known of how likely a sample of a graph visits each vertex."""
+    request = samples.manifest["request"]
+    if reason := _obstacle(samples.manifest, law_of(samples), directed):
         known = ", ".join(name for name in registry.names() if _has_law(registry.find(name)))
         raise OptionError(
             f"--estimate: {samples.path}: the probability that {request['algorithm']} visits a vertex {reason}; "
             f"estimate from samples of {known}"
         )
+
+
+def chances(samples: Samples, host: HostNetwork) -> np.ndarray:
+    """float64 [V]: numbers in proportion to the chance of a visit to each vertex.
+
+    OptionError where no closed form is known.
+    """
+    require_law(samples, host.directed)
+    request, law = samples.manifest["request"], law_of(samples)
     if law == "uniform":
         return np.ones(host.vertices)
     if samples.manifest.get("visited") == ENDS:
@@ -288,7 +294,7 @@ def _has_law(algorithm: type[Algorithm]) -> bool:
     return bool(vars(algorithm).get("visits"))
 
 
-def _obstacle(manifest: Manifest, law: str, host: HostNetwork) -> str:
+def _obstacle(manifest: Manifest, law: str, directed: bool) -> str:
     """The reason why nothing is known of the chances; empty if they are known."""
     request, by_edges = manifest["request"], manifest.get("visited") != SOURCES
     if not law:
@@ -302,7 +308,7 @@ def _obstacle(manifest: Manifest, law: str, host: HostNetwork) -> str:
         return "has no closed form with --sources of a list, which are its vertices" if is_list else ""
     if request.get("target"):
         return "has no closed form with --target, which ends an instance by what it has visited"
-    if host.directed:
+    if directed:
         return "has no closed form on a directed graph"
     if law == "degree" and request["weighted"] and manifest.get("visited") != ENDS:
         return "has no closed form with weights (sample with --unweighted)"

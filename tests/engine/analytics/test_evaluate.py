@@ -139,6 +139,12 @@ def test_a_vertex_without_edges_is_a_vertex_of_the_sample(tmp_path):
 # The table
 
 
+@pytest.mark.parametrize("how", ["per_instance", "estimate"])
+def test_what_is_asked_of_samples_needs_some(tmp_path, how):
+    with pytest.raises(OptionError, match=r"found none"):
+        evaluate(random_store(tmp_path / "g.zarr"), [], measures="degree", **{how: True})
+
+
 def test_each_instance_gives_a_mean_and_its_error(tmp_path):
     store = random_store(tmp_path / "g.zarr", vertices=200, edges=1500)
     sample(store, tmp_path / "s.zarr", "forest-fire", instances=12, seed=1)

@@ -236,6 +236,14 @@ def test_a_bias_of_the_users_is_one_expression_that_is_read_at_the_edges_of_the_
         drawn(store, metapath="author,paper,author", edge_bias="1.0) + (2.0")
 
 
+@pytest.mark.parametrize("algo", ["neighbor", "minibatch"])
+def test_hops_beyond_the_end_of_a_metapath_are_refused(store, algo):
+    options = {"algo": algo, "fanout": [2, 2, 2], "device": "cpu", "progress": False}
+    with pytest.raises(OptionError, match="metapath: .* draws 3 hops, but the metapath ends after 2; give a fanout"):
+        csaw.sample(store, metapath="author,paper,venue", **options)
+    csaw.sample(store, metapath="author,paper,author", **options)
+
+
 def test_a_metapath_of_too_many_relations_says_so(store):
     with pytest.raises(OptionError, match="metapath: 80 relations are too many for this graph"):
         csaw.sample(store, metapath=",".join(["author,paper"] * 40 + ["author"]), device="cpu", progress=False)
