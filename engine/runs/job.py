@@ -27,6 +27,7 @@ from csaw.engine.plan.planning import make_plan, transfer_units
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.selection import proposes
 from csaw.engine.plan.target import parameters_for, refuse_unfit, vertices_wanted
+from csaw.engine.runs.by_depth import simplified
 from csaw.engine.runs.factored import factored
 from csaw.engine.samples.check import graph_facts
 from csaw.engine.samples.identifiers import Identifiers
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
     from csaw.engine.plan.metapath import Metapath
 
 
-DRAWS = 2
+DRAWS = 3
 """Version of the draws: higher with every change by which a request gives another sample.
 
 Versions of csaw that have it in common resume each other's samples.
@@ -147,6 +148,7 @@ def prepare(
         metapath.require_first(sources, store)
     if joined:
         refuse_unfit(algorithm, sources.instances)
+    algorithm = simplified(store, algorithm, weighted, options.select)
     store, algorithm, weighs = factored(store, algorithm, weighted, options.select)
 
     def planned(devices: Devices, rates: Rates, store: GraphStore) -> Plan:
