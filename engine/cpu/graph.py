@@ -71,7 +71,7 @@ class HostGraph(Partitions):
         self.kept = KeptTables(store.path.parent, threads) if streamed and self.table else None
         self.slots = Slots(self.edge_arrays, *parts[:2], capacity // self.edge_bytes) if streamed else None
         self.places = Places(store.partitions, store.vertices if streamed else 0)
-        self.arrays = self._arrays(columns)
+        self.arrays = self._arrays(columns, needs.cases)
         self.loaded = self.arrays.loaded[:-1]
         self.reads_in_place = streamed and store.is_plain
         self.rows = HostRows(self)
@@ -83,7 +83,8 @@ class HostGraph(Partitions):
         store, ids = self.store, np.dtype(self.store.id_dtype)
         self.indices, self.weights = Reserved(places, ids), Reserved(places if needs.weights else 0, WEIGHT.dtype)
         self.edge_columns = tuple(Reserved(places, column.dtype) for column in needs.edge_columns)
-        self.entries = Reserved(ALIAS_IDS * places if self.table else 0, ids)
+        of_tables = ALIAS_IDS * needs.edge.tables  # ids of an edge
+        self.entries = Reserved(of_tables * places if self.table else 0, ids)
         self.sums = Reserved(store.edges if self.summed else 0, np.dtype(np.int64))
         self.possible = Reserved(store.vertices if self.summed else 0, np.dtype(np.uint32))
         self.strength = Reserved(store.vertices if needs.row_weights else 0, np.dtype(np.float64))
@@ -99,12 +100,12 @@ class HostGraph(Partitions):
         self.edge_arrays = tuple((array, 1) for array in self.stored.values())
         self.lasting = self.edge_arrays
         if self.table:
-            self.edge_arrays += ((self.entries, ALIAS_IDS),)
+            self.edge_arrays += ((self.entries, of_tables),)
             kept = weights if needs.single_weights else []  # weights that stay beside the tables made of them
-            self.lasting = ((self.entries, ALIAS_IDS), *((array, 1) for array in kept))
+            self.lasting = ((self.entries, of_tables), *((array, 1) for array in kept))
 
-    def _arrays(self, columns: np.ndarray) -> GraphArrays:
-        """The arrays that kernels read; ``columns`` as of the constructor."""
+    def _arrays(self, columns: np.ndarray, cases: tuple[int, ...]) -> GraphArrays:
+        """The arrays that kernels read; ``columns`` as of the constructor, ``cases`` as of Needs."""
         parts = len(self.store.partitions)
         return GraphArrays(
             indptr=self.store.read_indptr(),
@@ -125,6 +126,7 @@ class HostGraph(Partitions):
             near=self.places.near,
             begins=self.places.begins,
             alone=self.places.alone,
+            cases=np.array(cases or (0,), np.uint8),
             columns=columns.ravel(),
             edge_columns=tuple(column.array for column in self.edge_columns),
             previous=0,

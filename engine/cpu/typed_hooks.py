@@ -91,6 +91,7 @@ def _graph(backend: Specialization) -> types.Type:
         "near": np.uint32,
         "begins": np.int64,
         "alone": np.uint8,
+        "cases": np.uint8,
         "columns": np.float64,
         "path": ids,
         "known": np.int64,

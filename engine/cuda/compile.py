@@ -52,6 +52,7 @@ OF_RUNS: dict[str, int] = {
     "EDGE_TYPES": 0,
     "WIDE": 0,
     "LAYOUT": 0,
+    "TABLES": 1,
     "UNDIRECTED": 0,
     "SYMMETRIC_WEIGHTS": 0,
     "SIMPLE": 0,

@@ -6,6 +6,7 @@ POPL 1977).
 
 import ast
 import math
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -129,6 +130,14 @@ def _corners(of: Callable[[Number, Number], Number], a: Interval, b: Interval) -
     return checked(min(found), max(found))
 
 
+BITS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+}
+"""Operations on the bits of two known integers."""
+
+
 def of_two(op: ast.operator, a: Interval, b: Interval) -> Interval:
     """The interval of an operation on two numbers. Unbounded for those that are not known here."""
     if isinstance(op, ast.Add):
@@ -139,6 +148,12 @@ def of_two(op: ast.operator, a: Interval, b: Interval) -> Interval:
         return _corners(lambda x, y: x * y, a, b)
     if isinstance(op, ast.Div) and not b.low <= 0 <= b.high:
         return _corners(lambda x, y: float(x) / float(y), a, b)
+    if type(op) in BITS and a.whole and b.whole and a.low == a.high and b.low == b.high:
+        return Interval(found := BITS[type(op)](int(a.low), int(b.low)), found)
+    if isinstance(op, ast.FloorDiv) and a.whole and b.whole and b.low > 0:
+        return _corners(lambda x, y: x // y, a, b)
+    if isinstance(op, ast.Mod) and a.whole and b.whole and a.low == a.high and b.low == b.high > 0:
+        return checked(a.low % b.low, a.low % b.low)
     if isinstance(op, ast.Mod) and b.low > 0 and math.isfinite(a.low) and math.isfinite(a.high):
         return Interval(0, b.high - 1) if a.whole and b.whole else Interval(0.0, _above(b.high))
     raise Unbounded
@@ -266,7 +281,7 @@ class IntervalReader:
         self.math = {one.asname or one.name for one in modules if one.name == "math"}
         self.constants: Environment = {}
         for statement in (one for one in tree.body if isinstance(one, ast.Assign)):
-            name, value = _assigned(statement)
+            name, value = assigned(statement)
             self.constants[name] = self._value(value, {})
 
     def result(self) -> Interval:
@@ -304,7 +319,7 @@ class IntervalReader:
             elif isinstance(statement, ast.Return) and statement.value is not None:
                 return self._value(statement.value, known).or_also(returned), None
             else:
-                name, value = _assigned(statement)
+                name, value = assigned(statement)
                 known[name] = self._value(value, known)
         return returned, known
 
@@ -390,7 +405,7 @@ class IntervalReader:
         raise Unbounded
 
 
-def _assigned(statement: ast.stmt) -> tuple[str, ast.expr]:
+def assigned(statement: ast.stmt) -> tuple[str, ast.expr]:
     """The variable and the value of an assignment."""
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)], value=value):

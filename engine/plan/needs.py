@@ -15,7 +15,7 @@ from csaw.engine.api.rules import Clocks, VertexLayer, WholeClusters
 from csaw.engine.plan.bias_bounds import asks_on_return
 from csaw.engine.plan.choices import ALIAS_IDS, Collision, GraphLayout, Method
 from csaw.engine.plan.contracts import Store
-from csaw.engine.plan.selection import from_whole_rows, may_be_hopeless, return_apart
+from csaw.engine.plan.selection import cases_of, from_whole_rows, may_be_hopeless, return_apart, tables_of
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import TIME_ORDER, WEIGHT, EdgeColumn, instead_of_times
 
@@ -46,11 +46,13 @@ class EdgeBytes:
     """
     piece: int
     """On a GPU, in a slot of a streamed graph or a part of a pooled one, apart from running sums."""
+    tables: int = 1
+    """Alias tables of the graph: each edge has an entry in each."""
 
     @property
     def alias(self) -> int:
-        """Bytes of an alias table's entry that consists of vertex ids."""
-        return ALIAS_IDS * self.id
+        """Bytes of its entries in alias tables that consist of vertex ids."""
+        return ALIAS_IDS * self.id * self.tables
 
     def in_slot(self, layout: GraphLayout) -> int:
         """Bytes of an edge in a slot of a streamed graph in ``layout``: sums are built there, beside rows."""
@@ -58,7 +60,7 @@ class EdgeBytes:
 
     def built(self, layout: GraphLayout) -> int:
         """Bytes that a GPU builds for each edge beside its row, for a graph that is resident in ``layout``."""
-        return layout.built_bytes(self.id)
+        return layout.built_bytes(self.id) * (self.tables if layout.has_alias_tables else 1)
 
     def in_partition(self, layout: GraphLayout) -> int:
         """Bytes of an edge on the CPU while its partition is loaded in ``layout``; running sums replace weights."""
@@ -135,11 +137,18 @@ class Needs:
     """Edge columns beside weights that are read, in the order in which kernels number them."""
     edge: EdgeBytes
     """Bytes of memory that an edge takes."""
+    cases: tuple[int, ...] = ()
+    """The number of the alias table for each depth of a walk whose bias depends on it; empty otherwise."""
 
     @property
     def stored_columns(self) -> tuple[EdgeColumn, ...]:
         """All edge columns that the run reads from the store."""
         return (*((WEIGHT,) if self.weights else ()), *self.edge_columns)
+
+    @property
+    def table_depths(self) -> tuple[int, ...]:
+        """The depth whose bias each alias table is made of."""
+        return tuple(map(self.cases.index, range(self.edge.tables))) if self.cases else (0,)
 
     @property
     def partitions_at_once(self) -> int:
@@ -156,8 +165,7 @@ def find_needs(store: Store, algorithm: Algorithm, *, weighted: bool, select: Me
     others = list(filter(None, hooks.others(algorithm, weighted, store.hook_columns).values()))
     others_read = frozenset[str]().union(*(hook.reads for hook in others))
     edge_columns = _columns_read(store, algorithm, bias.columns.union(*(hook.columns for hook in others)), select)
-    ignores_weights = weighted and select is Method.REJECTION and "weight" not in bias.reads | others_read
-    weighted = weighted and not ignores_weights
+    weighted = weighted and (select is not Method.REJECTION or "weight" in bias.reads | others_read)
     second_order, others_ask = "is_neighbor" in bias.reads, "is_neighbor" in others_read
     rule, in_pools = algorithm.rule, algorithm.rule.together and select is Method.UNIFORM
     apart, hopeless = return_apart(algorithm, select), may_be_hopeless(algorithm, select)
@@ -189,7 +197,8 @@ def find_needs(store: Store, algorithm: Algorithm, *, weighted: bool, select: Me
         everywhere=in_pools and rule.everywhere,
         timed=_is_timed(algorithm),
         edge_columns=edge_columns,
-        edge=_edge_bytes(store, select, sum(column.dtype.itemsize for column in edge_columns), **of_edges),
+        edge=_edge_bytes(store, select, edge_columns, tables_of(algorithm, select), **of_edges),
+        cases=cases_of(algorithm, select),
         **of_edges,
     )
 
@@ -228,14 +237,23 @@ def _is_timed(algorithm: Algorithm) -> bool:
 
 
 def _edge_bytes(
-    store: Store, select: Method, further: int, *, weights: bool, alias_tables: bool, single_weights: bool
+    store: Store,
+    select: Method,
+    beside: Collection[EdgeColumn],
+    tables: int,
+    *,
+    weights: bool,
+    alias_tables: bool,
+    single_weights: bool,
 ) -> EdgeBytes:
     """Bytes of an edge of ``store`` for a run with these needs (explained at Needs).
 
-    ``further``: bytes of the edge columns beside weights, which no run reads any more once alias tables are made.
+    ``beside``: the edge columns beside weights, which no run reads any more once alias tables are made, of which there
+    are ``tables``.
     """
+    further = sum(column.dtype.itemsize for column in beside)
     item = np.dtype(store.id_dtype).itemsize
-    stored, alias = item + (WEIGHT_BYTES if weights else 0) + further, ALIAS_IDS * item
+    stored, alias = item + (WEIGHT_BYTES if weights else 0) + further, ALIAS_IDS * item * tables
     on_host = alias if alias_tables else item + further
     piece = alias + (WEIGHT_BYTES if single_weights else 0) if alias_tables else stored
     weighed = weights and (select is Method.REJECTION or not alias_tables)
@@ -247,6 +265,7 @@ def _edge_bytes(
         reserved=on_host + (WEIGHT_BYTES if weighed else 0),
         loaded=on_host + (WEIGHT_BYTES if still_weighed else 0),
         piece=piece,
+        tables=tables,
     )
 
 

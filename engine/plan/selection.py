@@ -68,7 +68,7 @@ def _of_walk(algorithm: Walk, bias: hooks.Hook, weighted: bool, forced: Method |
     by_edge = not (update and update.by_edge)
     can = {
         Method.UNIFORM: (bias.constant or 0) > 0 and by_edge,
-        Method.ALIAS: bias.static and by_edge,
+        Method.ALIAS: (bias.static or bool(cases_of(algorithm))) and by_edge,
         Method.REJECTION: not bias.static
         and _is_bounded(algorithm, forced)
         and by_edge
@@ -78,6 +78,19 @@ def _of_walk(algorithm: Walk, bias: hooks.Hook, weighted: bool, forced: Method |
         Method.ITS: True,
     }
     return {method for method, possible in can.items() if possible}
+
+
+def cases_of(algorithm: Algorithm, select: Method = Method.ALIAS) -> tuple[int, ...]:
+    """The case of each depth of a walk whose bias at a depth depends only on the edge (see runs/by_depth.py); empty
+    for all others, and for other methods.
+    """
+    cases: tuple[int, ...] = getattr(algorithm, "depth_cases", ()) if select is Method.ALIAS else ()
+    return cases
+
+
+def tables_of(algorithm: Algorithm, select: Method) -> int:
+    """The alias tables that a run has, if it has any: one for each case of the depth."""
+    return len(set(cases_of(algorithm, select))) or 1
 
 
 def _is_bounded(algorithm: Walk, forced: Method | None) -> bool:
@@ -112,6 +125,9 @@ def drawn_by(algorithm: Algorithm, weighted: bool, select: Method) -> str | None
     bias = hooks.edge_bias(algorithm, weighted)
     if bias.static:
         return None
+    if select is Method.ALIAS:
+        tables = tables_of(algorithm, select)
+        return f"from {tables} tables, by depth" if tables > 1 else None
     if select is Method.REJECTION:
         low, high, back = bounds(algorithm)
         times = " of the weight" if weighted and "weight" in bias.reads else ""

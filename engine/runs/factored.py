@@ -10,9 +10,11 @@ import ast
 import copy
 import math
 from collections.abc import Callable, Collection, Mapping
+from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,7 +69,7 @@ def split(store: GraphStore, algorithm: Walk, weighted: bool, select: Method | N
         return None  # which is said where the walk is planned
     if parts is None:
         return None
-    static, walk = _remade(algorithm, parts[0], ""), _remade(algorithm, parts[1], parts[2])
+    static, walk = remade(algorithm, parts[0]), remade(algorithm, parts[1], static_factor=parts[2])
     scale = _scale(store, static, weighted)
     if scale is None or choose_select(walk, True, None, store) is not Method.REJECTION:
         return None
@@ -82,8 +84,30 @@ def _draws(walk: Walk) -> float:
     return high / low if low > 0 else math.inf
 
 
-def _parts(method: Callable[..., float]) -> tuple[Callable[..., float], Callable[..., float], str] | None:
-    """The methods of both factors, and the text of the static one; None where the bias is no product of them."""
+class Product(NamedTuple):
+    """A method that returns a product: its ``tree``, the name of its edge, the statements ``before`` the product, the
+    names of variables that these set, and the factors.
+    """
+
+    tree: ast.FunctionDef
+    view: str
+    before: list[ast.stmt]
+    local: set[str]
+    terms: list[tuple[ast.expr, bool]]
+
+    def reads(self, term: ast.expr) -> set[str]:
+        """The fields of the edge that a factor reads."""
+        found = (one for one in ast.walk(term) if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name))
+        return {one.attr for one in found if one.value.id == self.view}  # type: ignore[attr-defined]
+
+    def only_reads(self, term: ast.expr, fields: AbstractSet[str]) -> bool:
+        """Whether a factor reads no other fields of the edge, and no variable of the hook."""
+        names = {one.id for one in ast.walk(term) if isinstance(one, ast.Name)}
+        return self.reads(term) <= fields and not names & self.local
+
+
+def product_of(method: Callable[..., float]) -> Product | None:
+    """The product that a method returns; None where it returns anything else, or in several places."""
     with hooks.TREES:
         tree = ast.parse(source_of(method)).body[0]
     if not isinstance(tree, ast.FunctionDef) or len(tree.args.args) != 2:
@@ -95,39 +119,36 @@ def _parts(method: Callable[..., float]) -> tuple[Callable[..., float], Callable
         or any(isinstance(one, ast.Return) for each in before for one in ast.walk(each))
     ):
         return None
-    view = tree.args.args[1].arg
     local = {one.id for each in before for one in ast.walk(each) if isinstance(one, ast.Name)} & stored_names(tree)
-    terms = list(_terms(last.value, divides=False))
-    static = [one for one in terms if _is_static(one[0], view, local)]
-    dynamic = [one for one in terms if one not in static]
-    if not dynamic or not any(_reads(one, view) for one, _ in static):
+    return Product(tree, tree.args.args[1].arg, before, local, terms_of(last.value))
+
+
+def _parts(method: Callable[..., float]) -> tuple[Callable[..., float], Callable[..., float], str] | None:
+    """The methods of both factors, and the text of the static one; None where the bias is no product of them."""
+    if (whole := product_of(method)) is None:
         return None
-    weight = ast.Attribute(ast.Name(view, ast.Load()), "weight", ast.Load())
-    alone, left = _product(static), _product([(weight, False), *dynamic])
-    return _method(method, tree, [], alone), _method(method, tree, before, left), ast.unparse(alone)
+    static = [one for one in whole.terms if whole.only_reads(one[0], OF_EDGE)]
+    dynamic = [one for one in whole.terms if one not in static]
+    if not dynamic or not any(whole.reads(one) for one, _ in static):
+        return None
+    weight = ast.Attribute(ast.Name(whole.view, ast.Load()), "weight", ast.Load())
+    alone, left = product(static), product([(weight, False), *dynamic])
+    return (
+        remade_method(method, whole.tree, [], alone),
+        remade_method(method, whole.tree, whole.before, left),
+        ast.unparse(alone),
+    )
 
 
-def _terms(node: ast.expr, divides: bool) -> "list[tuple[ast.expr, bool]]":
+def terms_of(node: ast.expr, divides: bool = False) -> "list[tuple[ast.expr, bool]]":
     """The factors of a product, and whether it is divided by each."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div):
         other = divides != isinstance(node.op, ast.Div)
-        return [*_terms(node.left, divides), *_terms(node.right, other)]
+        return [*terms_of(node.left, divides), *terms_of(node.right, other)]
     return [(node, divides)]
 
 
-def _reads(node: ast.AST, view: str) -> set[str]:
-    """The fields of the edge that an expression reads."""
-    found = (one for one in ast.walk(node) if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name))
-    return {one.attr for one in found if one.value.id == view}  # type: ignore[attr-defined]
-
-
-def _is_static(node: ast.expr, view: str, local: set[str]) -> bool:
-    """Whether a factor depends on the edge alone, and on no variable of the hook."""
-    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
-    return _reads(node, view) <= OF_EDGE and not names & local
-
-
-def _product(terms: list[tuple[ast.expr, bool]]) -> ast.expr:
+def product(terms: list[tuple[ast.expr, bool]]) -> ast.expr:
     whole: ast.expr = ast.Constant(1.0)
     for number, (term, divides) in enumerate(terms):
         begins = number == 0 and not divides
@@ -135,7 +156,7 @@ def _product(terms: list[tuple[ast.expr, bool]]) -> ast.expr:
     return whole
 
 
-def _method(
+def remade_method(
     method: Callable[..., float], tree: ast.FunctionDef, before: list[ast.stmt], value: ast.expr
 ) -> Callable[..., float]:
     """The method with these statements, which returns ``value``; it sees what the original sees."""
@@ -149,11 +170,10 @@ def _method(
     return found
 
 
-def _remade(algorithm: Walk, bias: Callable[..., float], factor: str) -> Walk:
-    """The algorithm with another edge_bias."""
+def remade(algorithm: Walk, bias: Callable[..., float], **more: object) -> Walk:
+    """The algorithm with another edge_bias, and with ``more`` attributes."""
     made, kind = copy.copy(algorithm), type(algorithm)
-    more = {"edge_bias": bias, "label": algorithm.name(), "static_factor": factor}
-    made.__class__ = type(kind.__name__, (kind,), more)
+    made.__class__ = type(kind.__name__, (kind,), {"edge_bias": bias, "label": algorithm.name(), **more})
     return made
 
 
@@ -190,11 +210,16 @@ class OfStore(IntervalReader):
         last = self.functions["edge_bias"].body[-1]
         assert isinstance(last, ast.Return)
         assert last.value is not None
+        known = self.of_edges()
+        return [(self._value(term, known), divides) for term, divides in terms_of(last.value)]
+
+    def of_edges(self) -> dict[str, Interval]:
+        """What is known of every edge."""
         vertex = Interval(0, max(self.store.vertices - 1, 0))
         known = self.constants | {"src": vertex, "dst": vertex}
         if (weights := self.store.weight_range) is not None:
             known["weight"] = Interval(float(weights[0]), float(weights[1]))
-        return [(self._value(term, known), divides) for term, divides in _terms(last.value, divides=False)]
+        return known
 
     def _call(self, node: ast.Call, known: dict[str, Interval]) -> Interval:
         name = getattr(node.func, "id", "")

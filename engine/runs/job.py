@@ -27,6 +27,7 @@ from csaw.engine.plan.planning import make_plan, transfer_units
 from csaw.engine.plan.rates import Rates
 from csaw.engine.plan.selection import proposes
 from csaw.engine.plan.target import parameters_for, refuse_unfit, vertices_wanted
+from csaw.engine.runs.by_depth import simplified
 from csaw.engine.runs.factored import factored
 from csaw.engine.samples.check import graph_facts
 from csaw.engine.samples.identifiers import Identifiers
@@ -208,10 +209,11 @@ def _rows(
 ) -> tuple[GraphStore, Algorithm, bool]:
     """The graph whose rows a run draws from, the algorithm that draws from them, and whether weights count."""
     if along is None or along.algorithm is None:
-        return factored(store, algorithm, weighted, options.select)
+        return factored(store, simplified(store, algorithm, weighted, options.select), weighted, options.select)
     from csaw.partition.graph.staged import Staged
 
-    return Staged(store, along.metapath.relations, along.metapath.cyclic), along.algorithm, weighted
+    rows = Staged(store, along.metapath.relations, along.metapath.cyclic)
+    return rows, simplified(rows, along.algorithm, weighted, options.select), weighted
 
 
 def _refuse_normalize(algorithm: MatrixEntries, was_asked: bool) -> None:

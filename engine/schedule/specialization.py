@@ -240,6 +240,7 @@ class Specialization:
         if isinstance(a, Walk):
             constants |= {
                 "EXTREME": self.needs.may_be_hopeless,
+                "TABLES": self.needs.edge.tables,
                 "CHECKED": self.checks_vertices,
                 "READS_PATH": self.needs.reads_path,
                 "ASKS_BACK": self.needs.asks_back,

@@ -122,6 +122,9 @@ BIASES = [
     "1 // e.depth",
     "e.weight / (1 + e.depth % 2)",
     "e.dst % (e.depth + 1)",
+    "e.weight if e.depth % 2 == 0 else 1.0",
+    "e.dst_degree if e.depth < 3 else e.weight * (2 + e.prev)",
+    "e.weight * (e.depth // 2 % 3)",
 ]
 WRONG_BIASES = [
     "None",

@@ -10,6 +10,7 @@ from helpers.gpu import GRAPHS, TREES, device_or_skip, ends_store, every_case, o
 from helpers.graphs import SQUARE, arrays_of, random_store, store_of
 from helpers.invariance import assert_same
 
+import csaw
 from csaw.engine import execute, prepare
 from csaw.engine.plan.choices import DETECTORS
 from csaw.engine.plan.options import Policy
@@ -94,6 +95,39 @@ def test_instances_of_a_target_are_joined_alike(tmp_path, algo, options, residen
     given = options | {"residency": residency, "device": "cuda"}
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, **given))
     assert_same(expected, arrays_of(store, tmp_path / "s.zarr", algo, seed=5, in_flight=17, **given))
+
+
+BY_DEPTH = [
+    {"edge_bias": "e.weight * (1 + e.depth % 3)"},
+    {"edge_bias": "e.weight if e.depth % 2 == 0 else 1.0"},
+    {"edge_bias": "e.weight if e.depth < 2 else e.dst_degree"},
+    {"edge_bias": "e.weight if e.depth % 2 == 0 else 1.0", "layout": "table"},
+    {"edge_bias": "e.weight * (e.depth % 4) if e.depth < 5 else e.dst % 2 + e.weight"},
+]
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])
+@pytest.mark.parametrize("options", BY_DEPTH, ids=range(len(BY_DEPTH)))
+def test_steps_from_a_table_for_their_depth_are_drawn_alike(tmp_path, options, residency):
+    if "layout" in options and residency != "resident":
+        pytest.skip("a streamed graph has no choice of layouts")
+    store = random_store(tmp_path / "g.zarr", vertices=3000, edges=60_000, partitions=5)
+    options = options | {"walk_length": 9, "num_walks": 2}
+    expected = arrays_of(store, tmp_path / "s.zarr", "deepwalk", seed=5, **on_cpu(options))
+    given = options | {"residency": residency, "device": "cuda"}
+    for few in ({}, {"in_flight": 37}):
+        assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "deepwalk", seed=5, **given, **few))
+
+
+def test_long_rows_have_a_table_for_each_depth(tmp_path):
+    """A hub whose entries several blocks make, and rows that are read one by one."""
+    spokes = [(0, end, 1.0 + end % 7) for end in range(1, 5000)]
+    store = csaw.partition(spokes, tmp_path / "g.zarr", directed=False, partitions=3)
+    given = {"edge_bias": "e.weight if e.depth % 3 == 0 else e.dst % 5", "walk_length": 7, "seed": 5}
+    expected = arrays_of(store, tmp_path / "s.zarr", "deepwalk", **given)
+    for residency in ("resident", "streamed", "disk"):
+        found = arrays_of(store, tmp_path / "s.zarr", "deepwalk", device="cuda", residency=residency, **given)
+        assert_same(expected, found)
 
 
 SQUARES = [

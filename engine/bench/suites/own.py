@@ -104,6 +104,8 @@ BIASES = {
     "fewer hubs and return edge": "e.weight * e.dst_degree ** -0.5 * (0.5 if e.dst == e.prev else 1)",
     "fewer hubs, own node2vec": f"{NODE2VEC} * e.dst_degree ** -0.5",
     "by depth": "e.weight * (1 + e.depth % 3)",
+    "by depth, two cases": "e.weight if e.depth % 2 == 0 else 1.0",
+    "by depth, weights and then degrees": "e.weight if e.depth < 2 else 1 + e.dst_degree",
     "static": "e.weight * (1 + e.dst_degree) ** -0.5",
 }
 ALTOGETHER = Work("a row at a time", "node2vec", 200, LONG | {"p": 0.5, "q": 2.0, "select": "its"})

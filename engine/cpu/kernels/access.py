@@ -25,6 +25,7 @@ loaded        u8    [P + 1]   whether each partition can be read, and last, whet
 near          u32   [V / 64 + 1]  the partition of the first vertex of each block of 64
 begins        i64   [P + 1]   the first vertex of each partition
 alone         u8    [V / 8 + 1]  a bit for each vertex: whether its row is there by itself
+cases         u8    [steps]     the number of the alias table from which a step is drawn
 columns       f64   [columns * V]  data of vertices, column after column
 edge_columns  [E] each        a tuple of the edge columns that hooks read beside weights, of their own types
 previous, began  i64      times of the walk's last edge and of its first, where it is one in time
@@ -49,7 +50,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.constants import HASHED, MEMBER_WEIGHTS, MEMBERSHIP, STREAMED, TABLE, UNDIRECTED
+from csaw.engine.cpu.kernels.constants import HASHED, MEMBER_WEIGHTS, MEMBERSHIP, STREAMED, TABLE, TABLES, UNDIRECTED
 from csaw.engine.cpu.kernels.memory import borrow, lowest, matches, prefetch
 from csaw.partition.base.compile import inner, njit
 
@@ -149,6 +150,7 @@ class GraphArrays(NamedTuple):
     near: np.ndarray
     begins: np.ndarray
     alone: np.ndarray
+    cases: np.ndarray
     columns: np.ndarray
     edge_columns: tuple[np.ndarray, ...]
     previous: int
@@ -254,7 +256,9 @@ def path_vertex(graph, depth, steps):
 @njit(inline="always")
 def neighbor_at(graph, position):
     """The neighbor at an edge position."""
-    return int64(graph.table[uint64(3) * uint64(position)]) if TABLE else int64(graph.indices[uint64(position)])
+    if TABLE:
+        return int64(graph.table[uint64(3 * TABLES) * uint64(position)])
+    return int64(graph.indices[uint64(position)])
 
 
 @njit(inline="always")

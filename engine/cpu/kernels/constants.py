@@ -7,6 +7,7 @@ UNDIRECTED = False  # every edge has its reverse
 SYMMETRIC_WEIGHTS = False  # and the same weight
 SIMPLE = False  # no edge is repeated
 TABLE = False  # alias entries instead of indices
+TABLES = 1  # entries of each edge, side by side: of as many alias tables, one for each case of the depth
 SUMS = False  # running sums of biases beside indices
 WEIGHTED = False
 EXTREME = False  # rejection may hardly ever accept: see rejection.py

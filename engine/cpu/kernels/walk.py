@@ -37,6 +37,7 @@ from csaw.engine.cpu.kernels.constants import (
     NEIGHBOR_WEIGHTS,
     READS_PATH,
     TABLE,
+    TABLES,
     TIMED,
     UNLIMITED,
     dead_end,
@@ -182,12 +183,14 @@ def draw_ahead(group, seed, instance, steps, drawn):
 
 
 @njit(inline="always")
-def request_edges(group, graph, here, words, counts, spots):
-    """Find the edges that the words of a group choose, and ask for their memory lines."""
+def request_edges(group, graph, here, steps, words, counts, spots):
+    """Find the edges, or their entries in tables, that the words of a group choose, and ask for their memory lines."""
     for j in range(uint64(group), uint64(group + GROUP)):
         v = uint64(here[j])
         counts[j] = uint64(degree(graph, v))
         spots[j] = uint64(row_of(graph, v)) + below(words[j], counts[j])
+        if TABLES > 1:
+            spots[j] = uint64(TABLES) * spots[j] + uint64(graph.cases[steps[j]])
         prefetch_edge(graph, spots[j])
 
 
@@ -236,7 +239,7 @@ def walk_by_edge(todo, first, graph, params, seed, length, walkers, out, bad):
             draw_words(group, seed, instance, steps, words)
             if DRAWS_AHEAD:
                 draw_ahead(group, seed, instance, steps, drawn)
-            request_edges(before, graph, here, words, counts, spots)
+            request_edges(before, graph, here, steps, words, counts, spots)
             before = group
 
 

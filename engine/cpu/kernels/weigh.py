@@ -6,7 +6,7 @@ import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import at_edge, degree, neighbor_at, row_of, stored_weight
-from csaw.engine.cpu.kernels.constants import EDGE_COLUMNS, NEIGHBOR_WEIGHTS, SUCCESSIVE, edge_bias
+from csaw.engine.cpu.kernels.constants import EDGE_COLUMNS, NEIGHBOR_WEIGHTS, SUCCESSIVE, TABLES, edge_bias
 from csaw.engine.draws.random import below_wide, is_bias
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_tools import empty
@@ -121,6 +121,9 @@ def build_table(params, graph, vertices, bad):
 
     A sweep in integers makes them (Walker 1977).
 
+    With several tables, an edge has its entries side by side, and each table is of the biases at the first depth of its
+    case.
+
     A row of d edges has d * 2^32 units of chance, 2^32 a bucket. A row whose biases are all zero gets all-ones aliases.
     """
     none = graph.table.dtype.type(-1)
@@ -135,19 +138,38 @@ def build_table(params, graph, vertices, bad):
             biases, units, ctps = empty(size, np.float64), empty(size, np.int64), empty(size, np.int64)
             turns = empty(2 * size + 1, np.int64)
         for i in range(count):
-            graph.table[3 * (row + i)] = graph.indices[row + i]
-        largest = weigh(params, graph, 0, 0, 0, -1, -1, v, row, whole, count, biases, bad)
-        if largest < 0.0:
-            return
-        total = accumulate(biases, count, largest, ctps)
-        if graph.strength.size > 0:
-            graph.strength[v] = math.ldexp(float(total), -shift_for(largest, count)) if total > 0 else 0.0
-        if total == 0:
-            for i in range(count):
-                graph.table[3 * (row + i) + 1], graph.table[3 * (row + i) + 2] = none, 0
-            continue
-        quantise(ctps, count, total, units)
-        sweep(graph.table, row, count, units, turns)
+            for number in range(TABLES):
+                graph.table[entry_of(row, i, number)] = graph.indices[row + i]
+        for number in range(TABLES):
+            depth = first_depth(graph.cases, number)
+            largest = weigh(params, graph, 0, 0, depth, -1, -1, v, row, whole, count, biases, bad)
+            if largest < 0.0:
+                return
+            total = accumulate(biases, count, largest, ctps)
+            if graph.strength.size > 0:
+                graph.strength[v] = math.ldexp(float(total), -shift_for(largest, count)) if total > 0 else 0.0
+            if total == 0:
+                for i in range(count):
+                    note(graph.table, row, i, i, 0, number)
+                    graph.table[entry_of(row, i, number) + uint64(1)] = none
+                continue
+            quantise(ctps, count, total, units)
+            sweep(graph.table, row, count, units, turns, number)
+
+
+@njit(inline="always")
+def entry_of(row, at, number):
+    """The place of the entry in table ``number`` of edge ``at`` of a row."""
+    return uint64(3) * (uint64(TABLES) * (uint64(row) + uint64(at)) + uint64(number))
+
+
+@inner
+def first_depth(cases, number):
+    """The first depth whose steps are drawn from table ``number``."""
+    depth = 0
+    while TABLES > 1 and cases[depth] != number:
+        depth += 1
+    return depth
 
 
 @njit(nogil=True)
@@ -187,7 +209,7 @@ def quantise(ctps, count, total, units):
 
 
 @inner
-def sweep(table, row, count, units, turns):
+def sweep(table, row, count, units, turns, number):
     """Fill light buckets from heavy ones, both in order of position.
 
     Integers make every device build the same table. ``turns``: room for 2 count + 1 positions, those of light buckets
@@ -213,16 +235,23 @@ def sweep(table, row, count, units, turns):
         light, heavy = light + fills, heavy + one - fills
         giver = uint64(turns[behind + heavy])
         own, given, is_light = units[at], units[giver], int64(fills)
-        note(table, row, at, giver if own != bucket else at, (left + is_light * (own - left)) * int64(own != bucket))
+        note(
+            table,
+            row,
+            at,
+            giver if own != bucket else at,
+            (left + is_light * (own - left)) * int64(own != bucket),
+            number,
+        )
         left += given + is_light * (own - given) - bucket
     for rest in range(heavy, heavies):
         at = uint64(turns[behind + uint64(rest)])
-        note(table, row, at, at, 0)
+        note(table, row, at, at, 0, number)
 
 
 @njit(inline="always")
-def note(table, row, at, giver, below):
+def note(table, row, at, giver, below, number):
     """Write the alias and the threshold of entry ``at`` of a row."""
-    entry = uint64(3) * (uint64(row) + at)
-    table[entry + uint64(1)] = table[uint64(3) * (uint64(row) + giver)]
+    entry = entry_of(row, at, number)
+    table[entry + uint64(1)] = table[entry_of(row, giver, number)]
     table[entry + uint64(2)] = below

@@ -9,6 +9,7 @@ from cupy import ndarray as Array
 
 from csaw.engine.plan.choices import GraphLayout
 from csaw.engine.plan.contracts import Store
+from csaw.engine.plan.needs import Needs
 from csaw.partition.graph.edge_columns import EdgeColumn
 from csaw.partition.graph.store import INDICES
 
@@ -32,9 +33,9 @@ class EdgeArrays(NamedTuple):
         return EdgeArrays({name: array[first:last] for name, array in self.stored.items()}, entries)
 
 
-def entries_for(edges: int, layout: GraphLayout, store: Store) -> Array:
+def entries_for(edges: int, layout: GraphLayout, needs: Needs) -> Array:
     """Room on the GPU for what ``layout`` builds of so many edges: bytes [edges, of each]; None where it is nothing."""
-    each = layout.built_bytes(store.id_dtype.itemsize)
+    each = needs.edge.built(layout)
     return cupy.empty((edges, each), np.uint8) if each else None
 
 

@@ -17,7 +17,6 @@ from cupy import ndarray as Array
 
 from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, dtypes_of
 from csaw.engine.cuda.memory import huge_pages, lock
-from csaw.engine.plan.choices import ALIAS_IDS
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.needs import Needs
 from csaw.partition.graph.edge_columns import WEIGHT
@@ -62,7 +61,7 @@ class HostPartitions:
         # By the number of the GPU: instances that waited for each partition when they were last counted, and bytes
         # that it has had read from the store.
         self.waiting, self.read_bytes = dict[int, dict[int, int]](), Counter[int]()
-        self.edge_bytes = needs.edge.stored
+        self.edge_bytes, self.table_bytes = needs.edge.stored, needs.edge.alias
         self.held: dict[int, Buffer] = {}  # in the order in which they were asked for
         # Alias tables of partitions, made by a GPU, and weights where they are read beside: see streamed.py.
         self.tables: dict[int, EdgeArrays] = {}
@@ -200,7 +199,7 @@ class HostPartitions:
         for name in [name for name in self.dtypes if name not in kept]:
             begins[name], end = end, _aligned(end + sizes[name])
         table = 0 if self.gpus == 1 else end
-        upto = table + (ALIAS_IDS * edges * self.store.id_dtype.itemsize if self.keeps_tables else 0)
+        upto = table + (edges * self.table_bytes if self.keeps_tables else 0)
         end = max(end, _aligned(upto))
         for name in kept:
             begins[name], end = end, _aligned(end + sizes[name])

@@ -15,7 +15,7 @@ from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.edge_arrays import EdgeArrays, entries_for, made
 from csaw.engine.cuda.graphs.host_partitions import Buffer, HostPartitions
 from csaw.engine.cuda.graphs.node import Node, fetch, reach
-from csaw.engine.cuda.graphs.resident import Staging, build_alias, build_alias_of_rows, build_sums
+from csaw.engine.cuda.graphs.resident import Staging, build_alias, build_alias_of_rows, build_sums, cases_of
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, page_locked
 from csaw.engine.plan.choices import GraphLayout
@@ -44,6 +44,7 @@ class Pieces:
     def __init__(self, store: Store, layout: GraphLayout, needs: Needs, *, columns: Array, rows: int = 0) -> None:
         self.store, self.layout, self.columns, self.edge_columns = store, layout, columns, needs.edge_columns
         self.transfers, self.transfer_bytes = 0, 0
+        self.built_bytes, self.depths, self.cases = needs.edge.built(layout), needs.table_depths, cases_of(needs)
         indptr = store.read_indptr()
         for part in store.partitions:
             indptr[part.first_vertex : part.last_vertex] |= part.number << OFFSET_BITS
@@ -98,7 +99,7 @@ class Pieces:
         item, stored = self.store.id_dtype.itemsize, arrays.stored
         self.pieces["indices"][which] = _begin(stored.get(INDICES), first, item)
         self.pieces["weights"][which] = _begin(stored.get(WEIGHT.array), first, WEIGHT.dtype.itemsize)
-        self.pieces["entries"][which] = _begin(arrays.entries, first, self.layout.built_bytes(item))
+        self.pieces["entries"][which] = _begin(arrays.entries, first, self.built_bytes)
         for number, column in enumerate(self.edge_columns):
             self.column_places[which, number] = _begin(stored.get(column.array), first, column.dtype.itemsize)
 
@@ -108,7 +109,7 @@ class Pieces:
             build_sums(builder, part.first_vertex, part.last_vertex, None, self.possible, self.check)
             return
         span = (part.first_vertex, part.last_vertex, part.first_edge, self.pieces["entries"][part.number])
-        build_alias(builder, [span], part.edges, self.strength, self.check)
+        build_alias(builder, [span], part.edges, self.depths, self.strength, self.check)
 
     def tell(self) -> None:
         """Copy the addresses and ``loaded`` to where kernels read them, in the order of the current stream.
@@ -136,6 +137,7 @@ class Pieces:
             members=None,
             possible=self.possible,
             columns=self.columns,
+            cases=self.cases,
             pieces=self.device_pieces,
             loaded=self.device_readable,
             edge_columns=self.device_column_places,
@@ -210,7 +212,7 @@ class PooledGraph(Pieces):
         self.transfers += 1
         if not self.layout.has_alias_tables:
             return arrays
-        table = entries_for(part.edges, self.layout, self.store)
+        table = entries_for(part.edges, self.layout, self.needs)
         self.place(part.number, arrays._replace(entries=table))
         self.tell()
         builder.set_graph(self.address())
@@ -233,6 +235,7 @@ class RowsGraph(Protocol):
     strength: Array
     possible: Array
     layout: GraphLayout
+    depths: tuple[int, ...]
     readable: np.ndarray
     free: list[int]
     used: int
@@ -338,7 +341,8 @@ class DeviceRows(SingleRows[RowsGraph]):
         if graph.layout.has_sums:
             build_sums(graph.builder, 0, at.size, at, graph.possible, graph.check)
         elif arrays.entries is not None:
-            build_alias_of_rows(graph.builder, at, cupy.asarray(start[:-1]), edges, graph.strength, graph.check)
+            given = edges, graph.depths, graph.strength, graph.check
+            build_alias_of_rows(graph.builder, at, cupy.asarray(start[:-1]), *given)
         graph.transfer_bytes += edges * graph.stored_bytes
 
     def _copy_from_host(

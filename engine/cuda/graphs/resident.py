@@ -70,6 +70,7 @@ class DeviceGraph:
         self.entries: Array = None
         self.possible: Array = None
         self.built_bytes = needs.edge.built(layout) * store.edges
+        self.depths, self.cases = needs.table_depths, cases_of(needs)
         self._read(stored, needs.stored_columns)
         del stored
         if membership != "search" or layout.is_built:
@@ -143,7 +144,7 @@ class DeviceGraph:
             spans.append((first, last, int(indptr[first]), self.entries))
             edges = max(edges, int(indptr[last] - indptr[first]))
             first = last
-        build_alias(self.builder, spans, edges, self.strength, self.check)
+        build_alias(self.builder, spans, edges, self.depths, self.strength, self.check)
 
     def address(self) -> np.ndarray:
         """The struct Graph of engine/cuda/kernels/graph.cuh, filled for this graph."""
@@ -158,6 +159,7 @@ class DeviceGraph:
             members=self.members,
             possible=self.possible,
             columns=self.columns,
+            cases=self.cases,
             pieces=None,
             loaded=None,
             edge_columns=self.column_places,
@@ -167,6 +169,11 @@ class DeviceGraph:
     def check(self, bad: Array) -> None:
         """Raise the error that a kernel has noted in ``bad``."""
         check_bias(self.store, bad.tolist())
+
+
+def cases_of(needs: Needs) -> Array:
+    """The number of the alias table of each step, uint8, for kernels; None where there is one table."""
+    return cupy.asarray(np.array(needs.cases, np.uint8)) if needs.edge.tables > 1 else None
 
 
 class Staging:
@@ -198,27 +205,34 @@ def build_alias(
     builder: Kernels,
     spans: list[tuple[int, int, int, Array]],
     edges: int,
+    depths: tuple[int, ...],
     strength: Array,
     check: Callable[..., object],
 ) -> None:
-    """Build alias tables of spans of rows, each of at most ``edges`` edges.
+    """Build alias tables of spans of rows, each of at most ``edges`` edges: one of the biases at each of ``depths``.
 
     A span is (first vertex, end vertex, number of its first edge, table to fill).
     """
     room = _SumsOfRows(edges)
     for first, last, origin, entries in spans:
-        room.build(builder, (first, last), None, None, origin, entries, strength)
+        room.build(builder, (first, last), depths, None, None, origin, entries, strength)
     check(room.bad)
 
 
 def build_alias_of_rows(
-    builder: Kernels, rows: Array, starts: Array, edges: int, strength: Array, check: Callable[..., object]
+    builder: Kernels,
+    rows: Array,
+    starts: Array,
+    edges: int,
+    depths: tuple[int, ...],
+    strength: Array,
+    check: Callable[..., object],
 ) -> None:
     """Build alias tables of rows that are pieces of their own, of ``edges`` edges in all; ``starts``: edges of the rows
     before each.
     """
     room = _SumsOfRows(edges)
-    room.build(builder, (0, rows.size), rows, starts, 0, None, strength)
+    room.build(builder, (0, rows.size), depths, rows, starts, 0, None, strength)
     check(room.bad)
 
 
@@ -238,6 +252,7 @@ class _SumsOfRows:
         self,
         builder: Kernels,
         span: tuple[int, int],
+        depths: tuple[int, ...],
         rows: Array,
         starts: Array,
         origin: int,
@@ -249,14 +264,15 @@ class _SumsOfRows:
         Short rows have a warp each. Of long ones, which a single block would take longest for, a block makes the sums,
         and many blocks the entries.
         """
-        self.longs[:1].fill(0)
-        builder.over("list_long", span[1] - span[0], *span, rows, self.longs)
-        for block, blocks in blocks_of(span[1] - span[0], builder.device).items():
-            sums = (builder.params, origin, self.need, self.spare, entries, strength, self.longs, self.bad)
-            builder.launch("build_alias", blocks, block, *span, rows, starts, *sums)
         grid = builder.device.processors, SHARERS
+        sums = (builder.params, origin, self.need, self.spare, entries, strength, self.longs, self.bad)
         made = (rows, starts, origin, self.need, self.spare, entries, self.longs, self.bad)
-        builder.launch("fill_long", grid, HUB_BLOCK, *made)
+        for number, depth in enumerate(depths):
+            self.longs[:1].fill(0)
+            builder.over("list_long", span[1] - span[0], *span, rows, self.longs)
+            for block, blocks in blocks_of(span[1] - span[0], builder.device).items():
+                builder.launch("build_alias", blocks, block, *span, number, depth, rows, starts, *sums)
+            builder.launch("fill_long", grid, HUB_BLOCK, number, *made)
 
 
 def build_sums(

@@ -46,7 +46,7 @@ class StreamedGraph(Pieces, Partitions):
     ) -> None:
         single = few and not host.whole and store.is_plain
         super().__init__(store, layout, needs, columns=columns, rows=MOST_ROWS if single else 0)
-        self.builder, self.host, self.stored_columns = builder, host, needs.stored_columns
+        self.builder, self.host, self.needs, self.stored_columns = builder, host, needs, needs.stored_columns
         self.edge_bytes = needs.edge.in_slot(layout)
         self.stored_bytes = needs.edge.stored  # of an edge in the store, counting what the run reads
         self.device = cupy.cuda.Device().id
@@ -78,7 +78,7 @@ class StreamedGraph(Pieces, Partitions):
 
     def _slot(self) -> EdgeArrays:
         stored = made(cupy.empty, self.edges, self.store, self.stored_columns)
-        return EdgeArrays(stored, entries_for(self.edges, self.layout, self.store))
+        return EdgeArrays(stored, entries_for(self.edges, self.layout, self.needs))
 
     @property
     def slot_bytes(self) -> int:
@@ -316,7 +316,7 @@ class StreamedTables(StreamedGraph):
 
     def _slot(self) -> EdgeArrays:
         beside = {column.array: cupy.empty(self.edges, column.dtype) for column in self.host.beside}
-        return EdgeArrays(beside, entries_for(self.edges, self.layout, self.store))
+        return EdgeArrays(beside, entries_for(self.edges, self.layout, self.needs))
 
     def room_of_rows(self, slot: int, first: int, last: int) -> EdgeArrays:
         kept, rows = self.slots[slot].part(first, last), self.rows_to_build.part(0, last - first)

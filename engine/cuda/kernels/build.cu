@@ -75,16 +75,16 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_members(i64 first,
     }
 }
 
-// An alias entry: `own` is the neighbor's index in the row, `other` that of its alias (-1: none, nothing can be taken).
-__device__ __forceinline__ void write_alias(void* entries, const Place& place, i64 own, i64 other, u64 threshold)
+// An alias entry of table `number`: `own` is the neighbor's index in the row, `other` that of its alias (-1: none, nothing can be taken).
+__device__ __forceinline__ void write_alias(void* entries, i64 number, const Place& place, i64 own, i64 other, u64 threshold)
 {
     const vertex_t neighbor = *index_at(place.row + own), alias = other < 0 ? NONE : *index_at(place.row + other);
 #if LAYOUT == ALIAS
     const Place a = locate(neighbor), b = other < 0 ? Place{0, 0} : locate(alias);
-    ((AliasEntry*)entries)[place.row + own] = {(u32)neighbor, (u32)alias, (u32)threshold, (u32)a.count, (u32)b.count,
+    ((AliasEntry*)entries)[TABLES * (place.row + own) + number] = {(u32)neighbor, (u32)alias, (u32)threshold, (u32)a.count, (u32)b.count,
         {(u32)a.row, (u32)((u64)a.row >> 32) | (u32)(b.row & 0xFFFF) << 16, (u32)((u64)b.row >> 16)}};
 #else
-    ((TableEntry*)entries)[offset_of(place.row) + own] = {neighbor, alias, (vertex_t)threshold};
+    ((TableEntry*)entries)[TABLES * (offset_of(place.row) + own) + number] = {neighbor, alias, (vertex_t)threshold};
 #endif
 }
 
@@ -111,7 +111,7 @@ extern "C" __global__ void list_long(i64 first, i64 last, const i64* rows, i64* 
 }
 
 // Entries i, i + stride, .. of a row's alias table. `needs` and `spares`: its running sums, see build_alias.
-__device__ __forceinline__ void fill_alias(void* table, const Place& place, const u64* needs, const u64* spares, i64 i, i64 stride)
+__device__ __forceinline__ void fill_alias(void* table, i64 number, const Place& place, const u64* needs, const u64* spares, i64 i, i64 stride)
 {
     const i64 count = place.count;
     const u64 bucket = 1ull << 32;
@@ -119,14 +119,14 @@ __device__ __forceinline__ void fill_alias(void* table, const Place& place, cons
         const u64 lack = needs[i] - (i ? needs[i - 1] : 0), extra = spares[i] - (i ? spares[i - 1] : 0);
         if (lack > 0) {  // light: filled up from the first heavy bucket that still has something
             const u64 taken = needs[i] - lack;
-            write_alias(table, place, i, reaching(spares, count, taken > 1 ? taken : 1), bucket - lack);
+            write_alias(table, number, place, i, reaching(spares, count, taken > 1 ? taken : 1), bucket - lack);
             continue;
         }
         // heavy: the light bucket that takes more than it has makes it light, and the next heavy one fills it up
         const i64 drained = extra ? reaching(needs, count, spares[i] + 1) : count;
         const i64 next = drained < count ? reaching(spares, count, spares[i] + 1) : count;
-        if (next < count) write_alias(table, place, i, next, bucket + spares[i] - needs[drained]);
-        else write_alias(table, place, i, i, 0);
+        if (next < count) write_alias(table, number, place, i, next, bucket + spares[i] - needs[drained]);
+        else write_alias(table, number, place, i, i, 0);
     }
 }
 
@@ -134,8 +134,9 @@ __device__ __forceinline__ void fill_alias(void* table, const Place& place, cons
 // two running sums: what light buckets need, and what heavy ones have to spare; an index in one is found by its value in the other.
 // `need` and `spare` hold both sums of every edge from `origin` on; `entries` are those of the whole graph, as if they were.
 // With `rows`, those are the rows rows[first] .. rows[last - 1], each a piece with entries of its own, whose sums begin at starts[..].
+// With several tables, this is the one with this number, of the biases at `depth`.
 // Groups of more than a warp sum up the rows of `longs`, whose entries fill_long makes, and take those off the list that have none to take.
-extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_alias(i64 first, i64 last, const i64* rows, const i64* starts, Params params, i64 origin, u64* need, u64* spare,
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_alias(i64 first, i64 last, i64 number, i64 depth, const i64* rows, const i64* starts, Params params, i64 origin, u64* need, u64* spare,
                                                                     void* entries, double* strength, i64* longs, i64* bad)
 {
     const bool by_warp = blockDim.x == 32;
@@ -146,7 +147,7 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_alias(i64 first, i
         const i64 count = place.count;
         if (by_warp && count >= LONG_ROW) continue;
         void* const table = rows ? (void*)piece_of(place.row).entries : entries;
-        const Row row = {place, v, -1, -1, 0, 0, {0, 0}};
+        const Row row = {place, v, -1, -1, 0, depth, {0, 0}};
         const double largest = largest_bias(params, 0, row, bad);
         if (largest < 0.0) return;
         Units sums = {0, 0};
@@ -159,7 +160,7 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_alias(i64 first, i
         const i64 total = in_units({group_sum(sums.whole), group_sum(sums.rest)});
         if (strength && threadIdx.x == 0) strength[v] = total > 0 ? ldexp((double)total, -shift) : 0.0;
         if (total == 0) {
-            for (i64 i = threadIdx.x; i < count; i += blockDim.x) write_alias(table, place, i, -1, 0);
+            for (i64 i = threadIdx.x; i < count; i += blockDim.x) write_alias(table, number, place, i, -1, 0);
             if (!by_warp && threadIdx.x == 0) longs[1 + n] = -1;
             continue;
         }
@@ -196,13 +197,13 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void build_alias(i64 first, i
             spared += all_spare;
         }
         group_sync();
-        if (by_warp) fill_alias(table, place, needs, spares, threadIdx.x, 32);
+        if (by_warp) fill_alias(table, number, place, needs, spares, threadIdx.x, 32);
         group_sync();
     }
 }
 
 // The entries of long rows, for which build_alias has summed up: blocks of one column share a row.
-extern "C" __global__ __launch_bounds__(HUB_BLOCK) void fill_long(const i64* rows, const i64* starts, i64 origin, const u64* need, const u64* spare, void* entries,
+extern "C" __global__ __launch_bounds__(HUB_BLOCK) void fill_long(i64 number, const i64* rows, const i64* starts, i64 origin, const u64* need, const u64* spare, void* entries,
                                                                   const i64* longs, const i64* bad)
 {
     if (bad[0]) return;  // sums are missing
@@ -212,7 +213,7 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void fill_long(const i64* row
         const Place place = locate(rows ? rows[k] : k);
         const i64 from = rows ? starts[k] : offset_of(place.row) - origin;
         void* const table = rows ? (void*)piece_of(place.row).entries : entries;
-        fill_alias(table, place, need + from, spare + from, (i64)blockIdx.y * blockDim.x + threadIdx.x, (i64)gridDim.y * blockDim.x);
+        fill_alias(table, number, place, need + from, spare + from, (i64)blockIdx.y * blockDim.x + threadIdx.x, (i64)gridDim.y * blockDim.x);
     }
 }
 

@@ -36,6 +36,7 @@ struct Graph {
     const u32* members;       // rows as hash tables, 8 bytes an edge, 16 with weights; null when there are none
     const u32* possible;      // [V] edges with a bias above zero, beside CTPS
     const double* columns;    // data of vertices, [V] each, column after column; null when there are none
+    const unsigned char* cases;   // TABLES > 1: of each step, the number of the alias table that it is drawn from
     const Piece* pieces;          // PIECES: where each of them is; indices, weights and entries above are null then
     const unsigned char* loaded;  // STREAMED: whether a piece can be read now
     const u64* edge_columns;  // EDGE_COLUMNS addresses, of each piece if there are any, each as if it began with the graph's first edge
@@ -90,30 +91,34 @@ struct TableEntry { vertex_t neighbor, alias, threshold; };
 // Alias tables of pieces take the place of their rows; only the kernels that build them read rows.
 __device__ __forceinline__ i64 neighbor_at(i64 position)
 {
-    if (PIECES && LAYOUT == TABLE && !BUILDS) return (i64)((const TableEntry*)entries_of(position))[offset_of(position)].neighbor;
+    if (PIECES && LAYOUT == TABLE && !BUILDS) return (i64)((const TableEntry*)entries_of(position))[TABLES * offset_of(position)].neighbor;
     return (i64)*index_at(position);
 }
 
 struct alignas(32) AliasEntry { u32 neighbor, alias, threshold, count, alias_count, rows[3]; };  // rows: 48 bits each
 
+// An edge has an entry in each of TABLES alias tables, side by side: one for each case of the depth of a walk, in whose order they are numbered.
+__device__ __forceinline__ u32 table_of(i64 step) { return TABLES > 1 ? __ldg(GRAPH.cases + step) : 0; }
+
 // A gather that is under way: what `answer` needs to make a neighbor of it.
 struct Asked {
     uint4 a, b;
     i64 position;
-    u32 coin;
+    u32 coin, table;
 };
 
-// Ask for the neighbor of the vertex at `from` that a word chooses; `from` has one.
-__device__ __forceinline__ Asked ask(const Place& from, u64 word)
+// Ask for the neighbor of the vertex at `from` that a word chooses, by a table; `from` has one.
+__device__ __forceinline__ Asked ask(const Place& from, u64 word, u32 table = 0)
 {
     Asked q;
+    q.table = table;
     q.position = from.row + (i64)(WIDE ? below(word, (u64)from.count) : below_32(word, (u32)from.count));
     q.coin = (u32)(word * (u64)from.count >> 32);
 #if LAYOUT == ENTRIES
     q.a = __ldg((const uint4*)GRAPH.entries + q.position);
 #elif LAYOUT == ALIAS
-    q.a = __ldg((const uint4*)GRAPH.entries + 2 * q.position);
-    q.b = __ldg((const uint4*)GRAPH.entries + 2 * q.position + 1);
+    q.a = __ldg((const uint4*)GRAPH.entries + 2 * (TABLES * q.position + table));
+    q.b = __ldg((const uint4*)GRAPH.entries + 2 * (TABLES * q.position + table) + 1);
 #elif (LAYOUT == CSR || LAYOUT == CTPS) && !WIDE
     q.a.x = __ldg(index_at(q.position));
 #endif
@@ -128,7 +133,7 @@ __device__ __forceinline__ i64 answer(const Asked& q, Place& place, bool& known)
     place = {(i64)((u64)q.a.w << 32 | q.a.z), (i64)q.a.y};
     return q.a.x;
 #elif LAYOUT == TABLE
-    const TableEntry e = ((const TableEntry*)entries_of(q.position))[offset_of(q.position)];
+    const TableEntry e = ((const TableEntry*)entries_of(q.position))[TABLES * offset_of(q.position) + q.table];
     return vertex_or_none(q.coin < e.threshold ? e.neighbor : e.alias);
 #elif LAYOUT == ALIAS
     const bool own = q.coin < q.a.z;

@@ -19,7 +19,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output 
     u64 word = 0;
     const auto set_out = [&](i64 number) {
         if (!begin(w, number, o, source, track)) return false;
-        if (w.count > 0) asked = ask(w.place(), draw64(seed, first + w.number, w.step, 0));
+        if (w.count > 0) asked = ask(w.place(), draw64(seed, first + w.number, w.step, 0), table_of(w.step));
         word = draw64(seed, first + w.number, w.step + 1, 0);
         return true;
     };
@@ -31,7 +31,7 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output 
         const i64 then = after(params, w.context(known ? dst : -1, place, path_of(o, w.number)), seed, first, w, dst, 1.0, bad);
         if (then >= 0) {
             move_to(w, then, place, known && then == dst, o.length);
-            if (w.step < o.length && w.count > 0 && is_loaded_row(w.row)) asked = ask(w.place(), word);
+            if (w.step < o.length && w.count > 0 && is_loaded_row(w.row)) asked = ask(w.place(), word, table_of(w.step));
         }
         going = note(w, then < 0, o, track);
         if (going) word = draw64(seed, first + w.number, w.step + 1, 0);

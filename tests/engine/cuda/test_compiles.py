@@ -56,6 +56,7 @@ EVERYWHERE = {
     ("saint-node", ()),
     ("random-edge", ()),
 }
+BY_DEPTH = "e.weight if e.depth % 2 == 0 else 1 + e.dst_degree"
 MORE = [
     ("deepwalk", {"induced": True}),
     ("neighbor", {"induced": True, "weighted": False}),
@@ -90,6 +91,8 @@ MORE = [
     ("biased", {"edge_bias": "e.weight * (4.0 if e.dst == e.path(2) else 1.0)"}),
     ("biased", {"edge_bias": "1 if e.prev < 0 else e.column('x', e.prev)", "columns": {"x": np.ones(300)}}),
     ("biased", {"edge_bias": "e.weight / (1 + e.dst_degree) if e.is_neighbor(e.dst, e.src) else 0.5"}),
+    ("deepwalk", {"edge_bias": BY_DEPTH}),
+    ("deepwalk", {"edge_bias": BY_DEPTH, "layout": "table"}),
 ]
 OWN = """
 import math
@@ -154,6 +157,7 @@ STREAMED = [
     ("labor", {}),
     ("deepwalk", {"induced": True}),
     ("deepwalk", {}),
+    ("deepwalk", {"edge_bias": BY_DEPTH}),
     ("ppr", {}),
     ("node2vec", {}),
     ("node2vec", {"q": 1e30}),

@@ -62,6 +62,7 @@ BY_HAND = [
     ("neighbor", {"select": "its", "fanout": (33,)}, "weights", (8, 8, 8, 8, 8)),
     ("minibatch", {"select": "its"}, "weights batch_sums", (8, 8, 8, 8, 8)),
     ("multidimensional", {"edge_bias": "e.weight"}, "weights clock_sums", (8, 8, 8, 8, 8)),
+    ("deepwalk", {"edge_bias": "e.weight * (1 + e.depth)"}, "weights alias_tables", (8, 12, 12, 12, 12)),
     ("layer", {"weighted": False}, "in_pools", (4, 4, 4, 4, 4)),
     ("biased", {"edge_bias": "e.weight * (4.0 if e.dst == e.path(2) else 1.0)"}, "weights reads_path", (8, 8, 8, 8, 8)),
     ("cluster-gcn", {"clusters_per_batch": 1}, "clusters", (4, 4, 4, 4, 4)),
@@ -100,7 +101,7 @@ def held(needs):
 def test_needs_are_those_of_the_table(algo, options, what, edge, device, store, timed, own):
     needs = prepare(timed if algo == "temporal" else store, algo.format(own=own), device=device, **options).plan.needs
     assert held(needs) == set(what.split())
-    assert astuple(needs.edge) == (4, *edge)
+    assert astuple(needs.edge) == (4, *edge, 1)
 
 
 def test_every_fact_is_true_in_some_row_of_the_table():
@@ -122,8 +123,17 @@ def test_weights_count_where_they_are_read(store):
 
 def test_wide_ids_take_twice_the_bytes_and_weights_the_same(store):
     needs = prepare(WideStore(store), "deepwalk", device="cpu").plan.needs
-    assert astuple(needs.edge) == (8, 12, 24, 24, 24, 24)
+    assert astuple(needs.edge) == (8, 12, 24, 24, 24, 24, 1)
     assert [needs.edge.built(layout) for layout in GraphLayout] == [0, 16, 24, 32, 8, 32]
+
+
+def test_each_case_of_the_depth_has_a_table(store):
+    needs = prepare(
+        store, "deepwalk", edge_bias="e.weight if e.depth < 2 else 1.0", walk_length=4, device="cpu"
+    ).plan.needs
+    assert (needs.cases, needs.table_depths) == ((0, 0, 1, 1), (0, 2))
+    assert astuple(needs.edge) == (4, 8, 24, 24, 24, 24, 2)
+    assert [needs.edge.built(layout) for layout in GraphLayout] == [0, 16, 24, 64, 8, 32]
 
 
 def test_members_of_a_multigraph_are_not_weighed(tmp_path):
