@@ -37,6 +37,7 @@ class Request(TypedDict, total=False):
     target: int
     columns: dict[str, str]
     code: str
+    metapath: str
 
 
 class UnnamedCodeError(StoreError):
