@@ -7,6 +7,7 @@ Each relation is read like a graph of its own, by the readers of its files.
 """
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
@@ -153,6 +154,8 @@ class TypedRows:
                 found = _with_columns(relation, paths[0], reading, crew)
                 self.rows.append(rows := reader(list(paths), found, crew, budget, told))
                 self.stack.callback(rows.close)
+                if found is reading and not os.path.isfile(paths[0]):
+                    _require_order(relation, paths[0], rows.shape.header_line, reading)
                 if options.directed is None and rows.shape.undirected and relation.source == relation.target:
                     raise OptionError(
                         f"{relation}: {paths[0]} says that its edges have no direction, but those of a relation have "
@@ -216,6 +219,24 @@ def _with_columns(relation: Relation, path: str, options: IngestOptions, crew: C
         with suppress(OptionError, FormatError), closing(opened(path, named, crew)):  # it has no such columns
             return named
     return options
+
+
+def _require_order(relation: Relation, path: str, header: str | None, options: IngestOptions) -> None:
+    """OptionError for a stream, which is read once, whose header names both types, but not in the first two columns."""
+    said = options.source_column is not None or options.target_column is not None
+    if header is None or said or relation.source == relation.target:
+        return
+    names = [re.sub(r"[\s_\"']", "", one).lower() for one in re.split(r"[,;|\t]", header)]
+    wanted = [
+        [name.replace("_", "").lower() for name in _columns_of(end)] for end in (relation.source, relation.target)
+    ]
+    if [name in ends for name, ends in zip(names, wanted, strict=False)] == [True, True]:
+        return
+    if all(set(ends) & set(names) for ends in wanted):
+        raise OptionError(
+            f"{relation}: expected {relation.source} and {relation.target} in the first two columns of {quoted(path)}, "
+            f"which is read once, found the header {quoted(header)}; put it into a file, or reorder its columns"
+        )
 
 
 def _columns_of(name: str) -> tuple[str, str]:

@@ -1,6 +1,8 @@
 """Personalized PageRank: how often a walk that jumps back to chosen vertices is at each vertex (Haveliwala 2002)."""
 
 import os
+import re
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +13,12 @@ from csaw.engine.analytics.measure import Findings
 from csaw.engine.analytics.network import Network
 from csaw.engine.api.option import option
 from csaw.partition import GraphStore
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.attributes import STRING
 
 FLAG = "--rank-sources"
+INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
 
 
 class PersonalizedPagerank(RankMeasure):
@@ -56,9 +60,18 @@ def _ids(given: str) -> list[str]:
         try:
             given = Path(given).read_text("utf-8") + "\n"
         except UnicodeDecodeError as error:
-            raise FormatError(f"{FLAG}: {given}: expected vertex ids in UTF-8: {error}") from error
+            line = error.object.count(b"\n", 0, error.start) + 1
+            raise FormatError(
+                f"{FLAG}: {given}:{line}: expected vertex ids in UTF-8, one per line, found other bytes"
+            ) from error
     found = given.splitlines() if "\n" in given else given.split(",")
-    return [word for word in map(str.strip, found) if word]
+    return [word for word in found if word.strip()]
+
+
+def _is_id(store: GraphStore, word: str) -> bool:
+    with suppress(OptionError):
+        return bool(store.dense_ids([word]).size)
+    return False
 
 
 def _dense(store: GraphStore, given: str) -> np.ndarray:
@@ -66,10 +79,13 @@ def _dense(store: GraphStore, given: str) -> np.ndarray:
     if not given:
         raise OptionError(f"{FLAG}: expected at least one vertex id, found none")
     words = given.split("\n")
-    ids: list[int | str] = [*words]
-    if store.id_kind != STRING:
-        try:
-            ids = [int(word) for word in words]
-        except ValueError as error:
-            raise OptionError(f"{FLAG}: expected integers, which ids of {store.path} are: {error}") from error
+    ids: list[int | str]
+    if store.id_kind == STRING:  # blanks around one do not count, unless they are part of an id
+        ids = [word if word != word.strip() and _is_id(store, word) else word.strip() for word in words]
+    else:
+        if wrong := [word for word in words if not INTEGER.fullmatch(word)]:
+            raise OptionError(
+                f"{FLAG}: expected integers, which ids of {store.path} are, found {quoted(wrong[0].strip())}"
+            )
+        ids = [int(word) for word in words]
     return np.unique(np.asarray(vertices_of(store, ids, FLAG), np.int64))

@@ -1,7 +1,9 @@
 """Graphs of several types of vertices: what files of relations become, and what a store says that is checked."""
 
+import os
 from collections import Counter
 from itertools import product
+from threading import Thread
 
 import numpy as np
 import pytest
@@ -325,3 +327,20 @@ def test_hetero_data_with_options_or_wrong_nodes_is_refused(here):
     data["author", "writes", "paper"].edge_index[1, 0] = 6
     with pytest.raises(OptionError, match="author-writes-paper: targets: expected nodes from 0 to 5, found 6"):
         csaw.graph(data)
+
+
+def test_a_stream_whose_header_names_both_ends_in_another_order_is_refused(tmp_path):
+    def piped(text):
+        os.mkfifo(fifo := tmp_path / f"{len(os.listdir(tmp_path))}")
+        writer = Thread(target=fifo.write_text, args=(text,))
+        writer.start()
+        try:
+            return csaw.partition({"author-writes-paper": fifo}, tmp_path / "g.zarr", progress=False)
+        finally:
+            writer.join()
+
+    with pytest.raises(OptionError, match="expected author and paper in the first two columns of"):
+        piped("paper,author\n1,ann\n2,bob\n")
+    store = piped("author_id,paper_id\nann,1\nbob,2\n")
+    assert store.types.span("author") == (0, 2)
+    assert store.vertex_ids()[0] == "author:ann"

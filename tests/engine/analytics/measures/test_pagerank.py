@@ -13,7 +13,7 @@ from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.iterations import UNITS, most_iterations
 from csaw.engine.analytics.measure import find
 from csaw.partition import IngestOptions, ingest, open_graph
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import FormatError, OptionError
 
 EXACTLY = {"tolerance": 1e-12}
 
@@ -145,6 +145,19 @@ def test_sources_are_original_ids_in_text_or_a_file(tmp_path):
     assert same(find(PERSONAL)(**of_file.parameters()).findings(network), wanted)
 
 
+def test_blanks_around_an_id_count_where_it_has_some(tmp_path):
+    (tmp_path / "edges.csv").write_text('source,target\n" a",b\nb,c\nc,"a"\n')
+    ingest(tmp_path / "edges.csv", tmp_path / "g.zarr", IngestOptions(id_type="string"))
+    network = HostNetwork(open_graph(tmp_path / "g.zarr"))
+    ids = list(network.store.vertex_ids())
+    if " a" in ids:  # where readers keep blanks within quotes
+        plain, spaced = (find(PERSONAL)(rank_sources=one).findings(network) for one in ("a", " a"))
+        assert not same(plain, spaced)
+    (tmp_path / "ids.gz").write_bytes(b"a\n\x1f\x8b\xff\n")
+    with pytest.raises(FormatError, match=r"ids.gz:2: expected vertex ids in UTF-8, one per line, found other bytes"):
+        find(PERSONAL)(rank_sources=str(tmp_path / "ids.gz"))
+
+
 def test_without_sources_ranks_are_of_the_vertex_of_largest_degree(tmp_path):
     network = HostNetwork(store_of(tmp_path / "g.zarr", TROUBLED, directed=True))
     degrees = network.degrees
@@ -153,7 +166,13 @@ def test_without_sources_ranks_are_of_the_vertex_of_largest_degree(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "error"), [(" ,", "at least one vertex id"), ("7,x", "expected integers"), ("99", "vertex 99 is not in")]
+    ("text", "error"),
+    [
+        (" ,", "at least one vertex id"),
+        ("7,x", "expected integers, .*, found 'x'"),
+        ("1_0", "found '1_0'"),
+        ("99", "vertex 99 is not in"),
+    ],
 )
 def test_wrong_sources_are_named(text, error, tmp_path):
     store = store_of(tmp_path / "g.zarr", TROUBLED, directed=True)
