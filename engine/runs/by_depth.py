@@ -27,8 +27,8 @@ MOST_CASES = 4  # tables of a graph
 LONGEST = 1024  # steps of a walk whose depths are looked at one by one
 MOST_WAYS = 64  # through the conditions of a bias at a depth
 LEAST, LARGEST = 1e-250, 1e250  # of a product, and of each part of it: a bias is 0 or at least 1e-300
-WALKER = {"depth", "instance", "source", "prev", "seed", "is_neighbor", "path_vertex", "previous_time", "start_time"}
-"""Names in the text of a hook that no table knows."""
+OF_WALK = {"depth", "instance", "source", "prev"}
+"""What of a step no table knows."""
 
 Range = tuple[float, float]
 
@@ -66,17 +66,20 @@ def _without_common(store: GraphStore, walk: Walk, weighted: bool) -> Walk | Non
     with hooks.TREES:
         tree = ast.parse(bias.source)
     body = tree.body[-1].body  # type: ignore[attr-defined]
-    if not any(common) or len(factors := terms_of(body[-1].value)) != len(common):
+    if len(factors := terms_of(body[-1].value)) != len(common):
         return None
     reader = AtStep(tree, hooks.params(walk), store, _depths(walk))
     try:
         if (known := reader.after(body[:-1])) is None:
             return None
         reader.range_of(body[-1].value, known)
-        for (factor, _), shared in zip(factors, common, strict=True):
-            if shared and reader.value_of(factor, known).low <= 0:
-                return None
+        common = [
+            shared and reader.value_of(factor, known).low > 0
+            for (factor, _), shared in zip(factors, common, strict=True)
+        ]
     except (Unbounded, ArithmeticError, RecursionError):
+        return None
+    if not any(common):
         return None
     left = [term for term, shared in zip(whole.terms, common, strict=True) if not shared]
     method = remade_method(type(walk).edge_bias, whole.tree, whole.before if left else [], product(left))
@@ -119,7 +122,7 @@ def _static_text(source: str, params: tuple[float, ...], store: GraphStore, dept
     except (Unbounded, ArithmeticError, RecursionError):
         return None
     names = {one.id for one in ast.walk(left) if isinstance(one, ast.Name)}
-    return None if names & WALKER else ast.unparse(ast.fix_missing_locations(left))
+    return None if names & OF_WALK else ast.unparse(ast.fix_missing_locations(left))
 
 
 class AtStep(OfStore):
@@ -174,9 +177,20 @@ class AtStep(OfStore):
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
             ranges = [self.range_of(one, known) for one in (node.left, node.right)]
             return min(low for low, _ in ranges), sum(high for _, high in ranges)
+        if isinstance(node, ast.Call) and (exponent := self._exponent(node, known)) > 0:
+            low, high = self.range_of(node.args[0], known)
+            return low**exponent, high**exponent
         if found.low == 0 and (found.whole or found.high == 0):
             return 1.0, max(float(found.high), 1.0)
         raise Unbounded
+
+    def _exponent(self, node: ast.Call, known: dict[str, Interval]) -> float:
+        """The exponent of a power or of a root; 0 of other calls, and where it is not known."""
+        called = ast.unparse(node.func)
+        if called == "csaw_power":
+            exponent = self._value(node.args[1], known)
+            return float(exponent.low) if exponent.low == exponent.high else 0.0
+        return 0.5 if called in {f"{name}.sqrt" for name in self.math} else 0.0
 
     def decided(self, body: Sequence[ast.stmt], known: dict[str, Interval], local: dict[str, ast.expr]) -> ast.expr:
         """The value that statements return, as an expression without variables and without ways that are never taken.

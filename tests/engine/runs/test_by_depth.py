@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from helpers.graphs import random_store
 from helpers.invariance import assert_same
+from helpers.rates import pin_row_bytes
 
 import csaw
 from csaw.engine import prepare
@@ -36,6 +37,7 @@ CASES = {
     "(e.weight if e.depth < 3 else 1.0) * (2 + e.source)": (0, 0, 0, 1, 1, 1, 1, 1, 1),
     "e.weight if e.depth < 4 or e.dst_degree > 9 else 2 * e.weight if e.depth < 8 else 1": (0,) * 4 + (1,) * 4 + (2,),
     "e.weight * 3 if e.depth > 2 else e.weight": (0,) * 9,
+    "math.sqrt(e.weight) if e.depth > 2 else e.weight ** 1.5": (0, 0, 0, 1, 1, 1, 1, 1, 1),
 }
 """Biases, with the case of each depth."""
 OTHERS = [
@@ -196,7 +198,7 @@ def test_bytes_do_not_depend_on_where_the_graph_is(stores, text, options):
 
 def test_rows_that_are_read_one_by_one_have_all_tables(stores, monkeypatch):
     """A walk of few instances on a streamed graph reads single rows."""
-    monkeypatch.setattr("csaw.engine.plan.rates.Rates.row_bytes", 1e-9, raising=False)
+    pin_row_bytes(monkeypatch, 1e-9)
     text = next(iter(CASES))
     wanted = csaw.sample(stores[1], algo="deepwalk", edge_bias=text, **RUN | {"num_walks": 1}).walks[:]
     given = RUN | {"num_walks": 1, "residency": "disk", "in_flight": 1}
@@ -210,6 +212,31 @@ def test_virtual_and_resumed_samples_have_the_bytes(tmp_path, stores, monkeypatc
         whole = csaw.sample(stores[4], "s.zarr", "deepwalk", **given).walks[:]
         csaw.sample(stores[4], "v.zarr", "deepwalk", virtual=True, **given)
         assert np.array_equal(csaw.open_samples("v.zarr").walks[:], whole)
+
+
+@pytest.mark.parametrize("cases", [(0,) * 9, (0, 1) * 4 + (0,)])
+def test_verify_sees_steps_from_the_table_of_another_depth(tmp_path, stores, monkeypatch, cases):
+    text = "e.weight ** 2 if e.depth < 2 else (1 + e.dst % 7) ** 2"
+    assert plan_of(stores[1], text).needs.cases == (0, 0) + (1,) * 7
+    monkeypatch.setattr("csaw.engine.runs.by_depth.depth_cases", lambda *_: cases)
+    csaw.sample(stores[1], tmp_path / "s.zarr", "deepwalk", edge_bias=text, **RUN)
+    assert not csaw.verify(tmp_path / "s.zarr").ok
+
+
+class Near(Walk):
+    """Asks for edges of a graph that has tables in place of rows."""
+
+    def edge_bias(self, e):
+        return e.weight if e.depth % 2 else e.dst_degree
+
+    def update(self, e):
+        return e.dst if e.is_neighbor(e.source, e.dst) else e.source
+
+
+def test_a_hook_finds_edges_among_several_tables(tmp_path, stores):
+    samples = csaw.sample(stores[4], tmp_path / "s.zarr", Near, **RUN)
+    assert samples.manifest["request"]["select"] == Method.ALIAS
+    assert csaw.verify(tmp_path / "s.zarr", algo=Near).ok
 
 
 def test_memory_is_planned_for_every_table(stores):
