@@ -1,8 +1,8 @@
 """A timeline of the process: what each of its threads did from when to when, for ``csaw COMMAND --profile FILE``.
 
 Python tells of each function that begins and ends. Kept are the functions of csaw and the imports that take at least
-SHORTEST; what they wait for, such as a kernel, counts as theirs. Other functions cost a look-up, and Numba's compiler
-is left alone. Nothing is told before :func:`begin`, so a command without a profile pays nothing.
+SHORTEST; what they wait for, such as a kernel, counts as theirs. Other functions cost a look-up, from Python 3.12 on
+the first time alone. Nothing is told before :func:`begin`, so a command without a profile pays nothing.
 
 The file is a Chrome trace, which https://ui.perfetto.dev and chrome://tracing show.
 """
@@ -12,6 +12,8 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import IO, NamedTuple
@@ -20,6 +22,7 @@ SHORTEST = 0.0005  # seconds
 ROOT = str(Path(__file__).parents[2])
 IMPORTS = "_find_and_load"  # the function of Python that imports a module
 STARTING = "starting Python"
+TOOL = "csaw"  # among those that listen to the events of Python 3.12
 Names = dict[CodeType, str | None]
 
 
@@ -43,33 +46,70 @@ class Timeline:
         self._own = threading.local()
 
     def begin(self) -> None:
-        """Listen to this thread, and to those that it will start."""
-        threading.setprofile(self._told)
-        sys.setprofile(self._told)
+        """Listen to this thread and to those that it will start; from Python 3.12 on, to all threads."""
+        if sys.version_info >= (3, 12) and sys.monitoring.get_tool(sys.monitoring.PROFILER_ID) is None:
+            self._monitor()
+        else:  # another profiler has the events
+            threading.setprofile(self._told)
+            sys.setprofile(self._told)
 
     def end(self) -> None:
+        if sys.version_info >= (3, 12) and sys.monitoring.get_tool(sys.monitoring.PROFILER_ID) == TOOL:
+            sys.monitoring.set_events(sys.monitoring.PROFILER_ID, 0)
+            sys.monitoring.free_tool_id(sys.monitoring.PROFILER_ID)
         sys.setprofile(None)
         threading.setprofile(None)
 
+    if sys.version_info >= (3, 12):
+
+        def _monitor(self) -> None:
+            """Listen to events (PEP 669), which a function whose name is not wanted raises once and never again."""
+            events, here, off = sys.monitoring.events, sys.monitoring.PROFILER_ID, sys.monitoring.DISABLE
+            began, ended = partial(self._hear, self._began), partial(self._hear, self._ended)
+            calls = {
+                **dict.fromkeys((events.PY_START, events.PY_RESUME), partial(began, off)),
+                **dict.fromkeys((events.PY_RETURN, events.PY_YIELD), partial(ended, off)),
+                events.PY_THROW: partial(began, None),  # which cannot be turned off
+                events.PY_UNWIND: partial(ended, None),
+            }
+            sys.monitoring.use_tool_id(here, TOOL)
+            for event, call in calls.items():
+                sys.monitoring.register_callback(here, event, call)
+            sys.monitoring.set_events(here, sum(calls))
+            sys.monitoring.restart_events()
+
+    def _hear(self, note: Callable[[FrameType], None], otherwise: object, code: CodeType, *_: object) -> object:
+        """Note a begin or an end of a function that has a name."""
+        if self._name(code) is None:
+            return otherwise
+        note(sys._getframe(1))
+        return None
+
     def _told(self, frame: FrameType, event: str, _: object) -> None:
-        if event == "call":
-            code = frame.f_code
-            name = self._names[code] if code in self._names else self._names.setdefault(code, _name_of(code))
-            if name is not None:
-                self._stack().append((frame, time.perf_counter()))
-        elif event == "return" and (stack := self._stack()) and stack[-1][0] is frame:
+        if event in ("call", "return") and self._name(frame.f_code) is not None:
+            (self._began if event == "call" else self._ended)(frame)
+
+    def _name(self, code: CodeType) -> str | None:
+        return self._names[code] if code in self._names else self._names.setdefault(code, _name_of(code))
+
+    def _began(self, frame: FrameType) -> None:
+        self._stack().append((frame.f_code, time.perf_counter()))
+
+    def _ended(self, frame: FrameType) -> None:
+        stack = self._stack()
+        if stack and stack[-1][0] is frame.f_code:
             began, now = stack.pop()[1], time.perf_counter()
             if now - began >= SHORTEST:
                 self._keep(frame, began, now)
 
-    def _stack(self) -> list[tuple[FrameType, float]]:
+    def _stack(self) -> list[tuple[CodeType, float]]:
         if not hasattr(self._own, "stack"):
             self._own.stack = []
-        stack: list[tuple[FrameType, float]] = self._own.stack
+        stack: list[tuple[CodeType, float]] = self._own.stack
         return stack
 
     def _keep(self, frame: FrameType, began: float, now: float) -> None:
-        name = self._names[frame.f_code] or ""
+        name = self._name(frame.f_code) or ""
         if name == IMPORTS:
             name = f"import {frame.f_locals['name']}"
         ident = threading.get_ident()
