@@ -163,13 +163,13 @@ def refuse_longest(steps: int, instance: int) -> None:
         )
 
 
-def cut_by(limit: int, walks: int, of: int) -> str:
+def cut_by(algorithm: Algorithm, walks: int, of: int) -> str:
     """Say in a report that ``walks`` walks of all ``of`` reached the limit of steps before they ended."""
-    way_out = "; --walk-length none lets each walk end by itself" if walks else ""
-    return (
-        f"{walks:,} of {of:,} walks ({walks / max(of, 1):.1%}) had not ended when --walk-length {limit} cut "
-        f"them{way_out}"
-    )
+    limit = getattr(algorithm, "walk_length", None)
+    is_option = "walk_length" in algorithm.options()
+    way_out = "; --walk-length none lets each walk end by itself" if walks and is_option else ""
+    cut = f"--walk-length {limit}" if is_option else f"its limit of {limit} steps"
+    return f"{walks:,} of {of:,} walks ({walks / max(of, 1):.1%}) had not ended when {cut} cut them{way_out}"
 
 
 class Unending(tuple[int, ...]):

@@ -87,6 +87,8 @@ def draw_shard(job: Job, out: str | Path, shard: Shard, progress: Callable[[int]
             return _of_shard(writer, shard, totals) | {"resumed": SEALED, "left": 0}
         worked, sealing = working.read(), Stopwatch()
         said = _of_shard(writer, shard, totals) | {"groups_drawn": missing}
+        if not missing:  # the edges of groups that were there are not counted again
+            del said["sampled_edges"]
         if missing and not writer.ended:
             writer.report(str(shard).replace("/", "-of-"), said | {"totals": asdict(totals), "seconds": worked.whole})
         if left := len(writer.missing()):

@@ -16,7 +16,7 @@ from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.rules import MiniBatch, SharedNumbers, VertexLayer
 from csaw.engine.sources.sources import Sources
 from csaw.partition.base.plain_data import Values
-from csaw.partition.base.quoting import quoted
+from csaw.partition.base.quoting import quoted, whole_of
 from csaw.partition.errors import OptionError
 
 MOST_INSTANCES = 1 << 31
@@ -54,7 +54,7 @@ def vertices_wanted(given: object, vertices: int) -> int:
     text = str(given).strip()
     try:
         share = Decimal(text.removesuffix("%").strip()) / 100 if text.endswith("%") else None
-        wanted = int(text) if share is None else max(1, round(share * vertices))
+        wanted = whole_of(text) if share is None else max(1, round(share * vertices))
         inside = 0 < share <= 1 if share is not None else 0 < wanted <= vertices
     except (ValueError, InvalidOperation, OverflowError):
         inside = False

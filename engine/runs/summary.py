@@ -117,7 +117,7 @@ def cut_walks(job: Job, sizes: Sizes | None) -> Record:
         return {}
     cut = sizes["instances"] - sizes["ended_early"]
     if cut:
-        log.warning("%s", cut_by(limit, cut, sizes["instances"]))
+        log.warning("%s", cut_by(job.algorithm, cut, sizes["instances"]))
     return {"walks_cut": cut, "share_cut": round(cut / max(sizes["instances"], 1), 6)}
 
 

@@ -86,7 +86,12 @@ def _from_file(given: object, flag: str) -> dict[str, np.ndarray]:
         with path.open("rb") as file:  # np.load leaves a damaged file open that it opened by itself
             held = np.load(file, allow_pickle=False)
             return {path.stem: held} if isinstance(held, np.ndarray) else {name: held[name] for name in held.files}
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
+    except ValueError as error:
+        held_objects = "; words have a type such as <U8, not object" if "allow_pickle" in str(error) else ""
+        raise FormatError(
+            f"{flag}: expected arrays of numbers, and of numbers or texts for ids, found others in {path}{held_objects}"
+        ) from error
+    except (OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
         raise FormatError(f"{flag}: {path} cannot be read as NumPy arrays of numbers: {error}") from error
 
 
@@ -98,7 +103,10 @@ def _order(ids: object, store: GraphStore, flag: str) -> np.ndarray:
             f"{flag}: {IDS}: expected the id of each of the {store.vertices:,} vertices once, found an "
             f"array of the shape {given.shape}"
         )
-    order = np.asarray(store.dense_ids(given.tolist() if given.dtype.kind in "US" else given), np.int64)
+    is_text = given.dtype.kind in "US"
+    if not is_text and given.dtype.kind not in "iu":
+        raise OptionError(f"{flag}: {IDS}: expected integers or texts, which ids are, found {given.dtype}")
+    order = np.asarray(store.dense_ids(given.tolist() if is_text else given), np.int64)
     twice = np.flatnonzero(np.bincount(order, minlength=store.vertices) > 1)
     if twice.size:
         [first] = given[order == twice[0]][:1].tolist()

@@ -266,7 +266,7 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
                 "limit",
                 True,
                 None,
-                cut_by(limit, subject.samples.instances - found.counts["early"], subject.samples.instances),
+                cut_by(walk, subject.samples.instances - found.counts["early"], subject.samples.instances),
             )
         )
     if choices is None:

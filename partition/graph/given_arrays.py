@@ -124,8 +124,8 @@ def weights_of(what: str, given: object, edges: int) -> np.ndarray:
     elif held.dtype.kind in "SUT":
         try:
             held = held.astype(np.float64)
-        except ValueError as error:
-            raise OptionError(f"{what}: expected a number for each edge: {error}") from error
+        except ValueError:  # of which this names the first
+            held = np.array([_number(what, one) for one in held.ravel().tolist()], np.float64).reshape(held.shape)
     if held.dtype.kind not in "biuf":
         raise OptionError(f"{what}: expected a number for each edge, found {_kind(held)}")
     if held.shape != (edges,):

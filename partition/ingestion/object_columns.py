@@ -200,7 +200,9 @@ def _is_date(one: object) -> bool:
 
 
 def _dates_of(values: Sequence[object]) -> np.ndarray:
-    """Dates of Python, pandas and NumPy in UTC, microseconds. OptionError for others and for finer ones."""
+    """Dates of Python, pandas and NumPy in UTC, in microseconds, or in seconds where all are days, as tables of Arrow
+    have these. OptionError for others and for finer ones.
+    """
     dates = np.empty(len(values), "datetime64[us]")
     for place, one in enumerate(values):
         found = date_in_utc(one)
@@ -214,7 +216,8 @@ def _dates_of(values: Sequence[object]) -> np.ndarray:
                 f"time: expected dates that microseconds hold, found {quoted(one)} at position {place:,}; give an "
                 "array of datetime64[ns] in UTC"
             )
-    return dates
+    days = all(isinstance(one, date) and not isinstance(one, datetime) for one in values)
+    return dates.astype("datetime64[s]") if days else dates
 
 
 def date_in_utc(one: object) -> np.datetime64:

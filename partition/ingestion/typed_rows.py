@@ -154,8 +154,8 @@ class TypedRows:
                 found = _with_columns(relation, paths[0], reading, crew)
                 self.rows.append(rows := reader(list(paths), found, crew, budget, told))
                 self.stack.callback(rows.close)
-                if found is reading and not os.path.isfile(paths[0]):
-                    _require_order(relation, paths[0], rows.shape.header_line, reading)
+                if found is reading:
+                    _require_order(relation, paths, rows.shape.header_line, reading, crew)
                 if options.directed is None and rows.shape.undirected and relation.source == relation.target:
                     raise OptionError(
                         f"{relation}: {paths[0]} says that its edges have no direction, but those of a relation have "
@@ -221,10 +221,27 @@ def _with_columns(relation: Relation, path: str, options: IngestOptions, crew: C
     return options
 
 
-def _require_order(relation: Relation, path: str, header: str | None, options: IngestOptions) -> None:
-    """OptionError for a stream, which is read once, whose header names both types, but not in the first two columns."""
+def _require_order(
+    relation: Relation, paths: Sequence[str], header: str | None, options: IngestOptions, crew: Crew
+) -> None:
+    """OptionError where files are read by position, and one has a header that names both types elsewhere: a stream,
+    which is read once, or one behind a first file that has none.
+    """
     said = options.source_column is not None or options.target_column is not None
-    if header is None or said or relation.source == relation.target:
+    if said or relation.source == relation.target:
+        return
+    if not os.path.isfile(paths[0]):
+        _require_first_columns(relation, paths[0], header)
+    for path in filter(os.path.isfile, paths[1:]):
+        found = None
+        with suppress(OptionError, FormatError), closing(opened(path, options, crew)) as rows:  # said by its reader
+            found = rows.shape.header_line
+        _require_first_columns(relation, path, found)
+
+
+def _require_first_columns(relation: Relation, path: str, header: str | None) -> None:
+    """OptionError for a header that names the types of both ends, but not in the first two columns."""
+    if header is None:
         return
     names = [re.sub(r"[\s_\"']", "", one).lower() for one in re.split(r"[,;|\t]", header)]
     wanted = [
@@ -235,7 +252,8 @@ def _require_order(relation: Relation, path: str, header: str | None, options: I
     if all(set(ends) & set(names) for ends in wanted):
         raise OptionError(
             f"{relation}: expected {relation.source} and {relation.target} in the first two columns of {quoted(path)}, "
-            f"which is read once, found the header {quoted(header)}; put it into a file, or reorder its columns"
+            f"found the header {quoted(header)}; a stream is read by position, and so are files of which the first has "
+            "no header: reorder the columns, or give files that all have one"
         )
 
 

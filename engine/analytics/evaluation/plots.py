@@ -1,6 +1,7 @@
 """Plots of an evaluation: a figure for each distribution and curve, with the graph and its samples."""
 
 import csv
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from io import BytesIO, StringIO
@@ -126,7 +127,8 @@ def _contents(lines: Lines, title: str, size: tuple[float, float]) -> tuple[byte
     """The files of a figure in the order of ``KINDS``; the same findings give the same bytes."""
     from matplotlib import rc_context
 
-    with rc_context(LOOK):
+    with rc_context(LOOK), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of letters that its font lacks, and of figures with little room
         figure = _figure(lines, title, size)
         pdf, png, svg = BytesIO(), BytesIO(), BytesIO()
         figure.savefig(pdf, format="pdf", metadata={"Creator": AUTHOR, "CreationDate": None})

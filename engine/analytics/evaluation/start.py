@@ -7,7 +7,7 @@ import numpy as np
 from csaw.engine.analytics.network import Network
 from csaw.engine.draws.addresses import SOURCE_SLOT
 from csaw.partition import GraphStore
-from csaw.partition.base.quoting import quoted
+from csaw.partition.base.quoting import quoted, whole_of
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.attributes import STRING
 
@@ -37,7 +37,9 @@ def vertex_of(store: GraphStore, given: int | str, flag: str) -> int:
     try:
         if isinstance(given, bool):
             raise TypeError(given)
-        original = str(given) if store.id_kind == STRING else int(given) if isinstance(given, str) else index(given)
+        original = (
+            str(given) if store.id_kind == STRING else whole_of(given) if isinstance(given, str) else index(given)
+        )
     except (TypeError, ValueError) as error:
         raise OptionError(f"{flag}: expected an integer, the id of a vertex, found {quoted(given)}") from error
     return int(vertices_of(store, [original], flag)[0])

@@ -1,7 +1,6 @@
 """Personalized PageRank: how often a walk that jumps back to chosen vertices is at each vertex (Haveliwala 2002)."""
 
 import os
-import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,13 +11,13 @@ from csaw.engine.analytics.iterations import RankMeasure, found
 from csaw.engine.analytics.measure import Findings
 from csaw.engine.analytics.network import Network
 from csaw.engine.api.option import option
+from csaw.engine.sources.source_rows import text_of
 from csaw.partition import GraphStore
-from csaw.partition.base.quoting import quoted
-from csaw.partition.errors import FormatError, OptionError
+from csaw.partition.base.quoting import WHOLE, quoted, whole_of
+from csaw.partition.errors import OptionError
 from csaw.partition.graph.attributes import STRING
 
 FLAG = "--rank-sources"
-INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
 
 
 class PersonalizedPagerank(RankMeasure):
@@ -57,15 +56,16 @@ class PersonalizedPagerank(RankMeasure):
 def _ids(given: str) -> list[str]:
     """The ids of an option: of a file, a line each; of text, between commas, or a line each."""
     if os.path.isfile(given):
-        try:
-            given = Path(given).read_text("utf-8") + "\n"
-        except UnicodeDecodeError as error:
-            line = error.object.count(b"\n", 0, error.start) + 1
-            raise FormatError(
-                f"{FLAG}: {given}:{line}: expected vertex ids in UTF-8, one per line, found other bytes"
-            ) from error
+        given = text_of(Path(given)).decode() + "\n"
     found = given.splitlines() if "\n" in given else given.split(",")
-    return [word for word in found if word.strip()]
+    return [_unquoted(word) for word in found if word.strip()]
+
+
+def _unquoted(word: str) -> str:
+    """An id without the quotation marks around it, within which its blanks count."""
+    inner = word.strip()
+    is_quoted = len(inner) > 1 and inner[0] == inner[-1] == '"'
+    return inner[1:-1].replace('""', '"') if is_quoted else word
 
 
 def _is_id(store: GraphStore, word: str) -> bool:
@@ -83,9 +83,9 @@ def _dense(store: GraphStore, given: str) -> np.ndarray:
     if store.id_kind == STRING:  # blanks around one do not count, unless they are part of an id
         ids = [word if word != word.strip() and _is_id(store, word) else word.strip() for word in words]
     else:
-        if wrong := [word for word in words if not INTEGER.fullmatch(word)]:
+        if wrong := [word for word in words if not WHOLE.fullmatch(word)]:
             raise OptionError(
                 f"{FLAG}: expected integers, which ids of {store.path} are, found {quoted(wrong[0].strip())}"
             )
-        ids = [int(word) for word in words]
+        ids = list(map(whole_of, words))
     return np.unique(np.asarray(vertices_of(store, ids, FLAG), np.int64))

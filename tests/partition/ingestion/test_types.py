@@ -344,3 +344,15 @@ def test_a_stream_whose_header_names_both_ends_in_another_order_is_refused(tmp_p
     store = piped("author_id,paper_id\nann,1\nbob,2\n")
     assert store.types.span("author") == (0, 2)
     assert store.vertex_ids()[0] == "author:ann"
+
+
+def test_a_header_behind_a_first_file_without_one_names_the_ends_in_order_or_is_refused(tmp_path):
+    folder = tmp_path / "writes"
+    folder.mkdir()
+    (folder / "0.csv").write_text("7,1\n")
+    (folder / "1.csv").write_text("paper,author\n2,8\n")
+    with pytest.raises(OptionError, match=r"first two columns of '.*1.csv', found the header 'paper,author'"):
+        csaw.partition({"author-writes-paper": folder}, tmp_path / "g.zarr", progress=False)
+    (folder / "1.csv").write_text("author,paper\n8,2\n")
+    store = csaw.partition({"author-writes-paper": folder}, tmp_path / "g.zarr", progress=False)
+    assert sorted(edges_of(store)) == [("author:7", "writes", "paper:1"), ("author:8", "writes", "paper:2")]
