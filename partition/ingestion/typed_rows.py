@@ -19,7 +19,7 @@ import numpy as np
 from csaw.partition.arrays.spool import Budget
 from csaw.partition.base.compile import njit
 from csaw.partition.base.parallel import Crew
-from csaw.partition.base.quoting import quoted
+from csaw.partition.base.quoting import quoted, shown
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.graph.types import RELATION, Relation, distinct, prefix_of
@@ -251,7 +251,7 @@ def _require_first_columns(relation: Relation, path: str, header: str | None) ->
         return
     if all(set(ends) & set(names) for ends in wanted):
         raise OptionError(
-            f"{relation}: expected {relation.source} and {relation.target} in the first two columns of {quoted(path)}, "
+            f"{relation}: expected {relation.source} and {relation.target} in the first two columns of {shown(path)}, "
             f"found the header {quoted(header)}; a stream is read by position, and so are files of which the first has "
             "no header: reorder the columns, or give files that all have one"
         )
