@@ -151,7 +151,7 @@ class TypedRows:
         try:
             for number, (relation, paths) in enumerate(given.files):
                 told = partial(self._tell, number, progress) if progress else None
-                found = _with_columns(relation, paths[0], reading, crew)
+                found = _with_columns(relation, paths, reading, crew)
                 self.rows.append(rows := reader(list(paths), found, crew, budget, told))
                 self.stack.callback(rows.close)
                 if found is reading:
@@ -207,18 +207,25 @@ class TypedRows:
         self.stack.close()
 
 
-def _with_columns(relation: Relation, path: str, options: IngestOptions, crew: Crew) -> IngestOptions:
-    """The options, with the columns of both ends by the names of their types if the header of a file has these: of
-    author-writes-paper ``author`` and ``paper``, or ``author_id`` and ``paper_id``, in any order.
+def _with_columns(relation: Relation, paths: Sequence[str], options: IngestOptions, crew: Crew) -> IngestOptions:
+    """The options, with the columns of both ends by the names of their types if the header of the first file has these:
+    of author-writes-paper ``author`` and ``paper``, or ``author_id`` and ``paper_id``, in any order.
+
+    Several files with these in the first two columns are read by position, because the others may have no header.
     """
-    said = options.source_column is not None or options.target_column is not None
-    if said or relation.source == relation.target or not os.path.isfile(path):
+    if _are_said(relation, options) or not os.path.isfile(paths[0]):
         return options
     for source, target in product(_columns_of(relation.source), _columns_of(relation.target)):
         named = replace(options, source_column=source, target_column=target)
-        with suppress(OptionError, FormatError), closing(opened(path, named, crew)):  # it has no such columns
-            return named
+        with suppress(OptionError, FormatError), closing(opened(paths[0], named, crew)) as rows:  # or it has none
+            return options if len(paths) > 1 and _are_first(relation, rows.shape.header_line) else named
     return options
+
+
+def _are_said(relation: Relation, options: IngestOptions) -> bool:
+    """Whether the columns of both ends need no names of types: because the user names them, or the types are one."""
+    given = options.source_column is not None or options.target_column is not None
+    return given or relation.source == relation.target
 
 
 def _require_order(
@@ -227,34 +234,30 @@ def _require_order(
     """OptionError where files are read by position, and one has a header that names both types elsewhere: a stream,
     which is read once, or one behind a first file that has none.
     """
-    said = options.source_column is not None or options.target_column is not None
-    if said or relation.source == relation.target:
+    if _are_said(relation, options):
         return
-    if not os.path.isfile(paths[0]):
-        _require_first_columns(relation, paths[0], header)
+    headers = [] if os.path.isfile(paths[0]) else [(paths[0], header)]
     for path in filter(os.path.isfile, paths[1:]):
-        found = None
         with suppress(OptionError, FormatError), closing(opened(path, options, crew)) as rows:  # said by its reader
-            found = rows.shape.header_line
-        _require_first_columns(relation, path, found)
+            headers.append((path, rows.shape.header_line))
+    for path, found in headers:
+        if _are_first(relation, found) is False:
+            raise OptionError(
+                f"{relation}: expected {relation.source} and {relation.target} in the first two columns of "
+                f"{shown(path)}, found the header {quoted(found)}; a stream is read by position, and so are files of "
+                "which the first has no header: reorder the columns, or give files that all have one"
+            )
 
 
-def _require_first_columns(relation: Relation, path: str, header: str | None) -> None:
-    """OptionError for a header that names the types of both ends, but not in the first two columns."""
-    if header is None:
-        return
-    names = [re.sub(r"[\s_\"']", "", one).lower() for one in re.split(r"[,;|\t]", header)]
+def _are_first(relation: Relation, header: str | None) -> bool | None:
+    """Whether a header names the types of both ends in the first two columns; None where it does not name both."""
+    names = [re.sub(r"[\s_\"']", "", one).lower() for one in re.split(r"[,;|\t]", header or "")]
     wanted = [
         [name.replace("_", "").lower() for name in _columns_of(end)] for end in (relation.source, relation.target)
     ]
-    if [name in ends for name, ends in zip(names, wanted, strict=False)] == [True, True]:
-        return
-    if all(set(ends) & set(names) for ends in wanted):
-        raise OptionError(
-            f"{relation}: expected {relation.source} and {relation.target} in the first two columns of {shown(path)}, "
-            f"found the header {quoted(header)}; a stream is read by position, and so are files of which the first has "
-            "no header: reorder the columns, or give files that all have one"
-        )
+    if not all(set(ends) & set(names) for ends in wanted):
+        return None
+    return all(name in ends for name, ends in zip(names, wanted, strict=False))
 
 
 def _columns_of(name: str) -> tuple[str, str]:
