@@ -169,6 +169,7 @@ SHARED = {
     "OFFSET_BITS": OFFSET_BITS,
     "SELECT_UNIFORM": Method.UNIFORM.code,
     "SELECT_KEYS": Method.KEYS.code,
+    "SELECT_REJECTION": Method.REJECTION.code,
     "BIPARTITE": Collision.BIPARTITE.code,
     "UPDATED": Collision.UPDATED.code,
     "CONTIGUOUS": DETECTOR_CODES["contiguous"],

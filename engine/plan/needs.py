@@ -161,10 +161,11 @@ def find_needs(store: Store, algorithm: Algorithm, *, weighted: bool, select: Me
     second_order, others_ask = "is_neighbor" in bias.reads, "is_neighbor" in others_read
     rule, in_pools = algorithm.rule, algorithm.rule.together and select is Method.UNIFORM
     apart, hopeless = return_apart(algorithm, select), may_be_hopeless(algorithm, select)
+    proposes = select is Method.REJECTION and isinstance(algorithm, Walk)  # by weight; traversals propose any edge
     in_sums = select.by_sums and collision is not Collision.UPDATED and bias.static and _picks_in_sums(algorithm)
     of_edges = {
-        "weights": weighted and ("weight" in bias.reads | others_read or select is Method.REJECTION),
-        "alias_tables": select is Method.ALIAS or (select is Method.REJECTION and weighted),
+        "weights": weighted and ("weight" in bias.reads | others_read or proposes),
+        "alias_tables": select is Method.ALIAS or (proposes and weighted),
         "single_weights": weighted and (apart or hopeless),
     }
     return Needs(
@@ -174,7 +175,7 @@ def find_needs(store: Store, algorithm: Algorithm, *, weighted: bool, select: Me
         asks_members=second_order or others_ask,
         asks_far=others_ask or FAR in bias.reads or (isinstance(rule, Clocks) and second_order),
         asks_back=_asks_back(algorithm, select, second_order),
-        asks_later=second_order and select is Method.REJECTION and not hopeless and OTHER not in bias.reads,
+        asks_later=second_order and proposes and not hopeless and OTHER not in bias.reads,
         return_apart=apart,
         row_weights=weighted and apart,
         weighs_members=weighted and apart and not store.multigraph,

@@ -9,7 +9,7 @@ from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.hook_language import is_own
 from csaw.engine.api.rules import MiniBatch, SharedNumbers, SourceEdges, VertexLayer, WholeClusters
 from csaw.engine.draws import LEAST_BIAS
-from csaw.engine.plan.bias_bounds import LARGEST, TRIALS, derived_bounds
+from csaw.engine.plan.bias_bounds import LARGEST, TRIALS, Bounds, derived_bounds
 from csaw.engine.plan.choices import Method
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BiasError, OptionError
@@ -33,10 +33,13 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None, s
             f"{algorithm.name()}.edge_bias is {bias.constant}; "
             f"a bias must be 0, or a finite number from {LEAST_BIAS} on"
         )
-    can = _of_walk(algorithm, bias, weighted, forced) if isinstance(algorithm, Walk) else _of_traversal(algorithm, bias)
+    if isinstance(algorithm, Walk):
+        can = _of_walk(algorithm, bias, weighted, forced)
+    else:
+        can = _of_traversal(algorithm, bias, weighted, forced, store)
     far_apart = Method.KEYS in can and weighted and "weight" in bias.reads and _far_apart(store)
     if far_apart:
-        can.discard(Method.ITS)
+        can -= {Method.ITS, Method.REJECTION}  # which draws what trials leave by such sums
     usable = [method for method in Method if method in can]
     chosen = forced or usable[0]
     if chosen not in can:
@@ -46,7 +49,7 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None, s
             least, largest = store.weight_range or (0, math.inf)
             reason = f" without replacement where weights are {least:g} to {largest:g}, too far apart for its sums"
         raise OptionError(f"--select {forced} cannot draw {algorithm.name()}{reason}; it can use {', '.join(usable)}")
-    if chosen is Method.REJECTION:
+    if chosen is Method.REJECTION and isinstance(algorithm, Walk):
         bounds(algorithm)
     return chosen
 
@@ -89,7 +92,7 @@ def _is_bounded(algorithm: Walk, forced: Method | None) -> bool:
     derived = derived_bounds(algorithm)
     if derived is None:
         return False
-    return derived.are_near or (forced is Method.REJECTION and 1.0 / LARGEST <= derived.high <= LARGEST)
+    return derived.are_near or (forced is Method.REJECTION and _are_bounds(derived))
 
 
 def proposes(algorithm: Algorithm, weighted: bool, store: GraphStore) -> bool:
@@ -169,7 +172,9 @@ def _is_multiple(value: ast.expr | None) -> bool:
     return isinstance(value, ast.Name | ast.Constant) and ast.unparse(value) in ("weight", "0", "0.0")
 
 
-def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
+def _of_traversal(
+    algorithm: Algorithm, bias: hooks.Hook, weighted: bool, forced: Method | None, store: GraphStore
+) -> set[Method]:
     """The methods that select this traversal's neighbors by their biases."""
     assert isinstance(algorithm, Traversal)
     rule = algorithm.rule
@@ -198,10 +203,37 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
     can = {
         Method.UNIFORM: (bias.constant or 0) > 0,
         Method.ALIAS: bias.static and whole and min(algorithm.sizes(), default=0) >= 0,
+        Method.REJECTION: _can_try(algorithm, bias, weighted, forced, store),
         Method.ITS: not rule.together,
         Method.KEYS: not rule.replace and not rule.by_steps,
     }
     return {method for method, possible in can.items() if possible}
+
+
+def _can_try(
+    algorithm: Traversal, bias: hooks.Hook, weighted: bool, forced: Method | None, store: GraphStore
+) -> bool:
+    """Whether a vertex can propose any of its edges and accept it by its bias, rather than read them all."""
+    selects = algorithm.rule.coins or max(algorithm.sizes(), default=0) > 0  # -1: all
+    if bias.static or bias.columns or algorithm.rule.together or not selects:
+        return False
+    if weighted and "weight" in bias.reads and (store.weight_range is None or not is_by_weight(bias)):
+        return False
+    derived = derived_bounds(algorithm)
+    return derived is not None and (derived.are_near or (forced is Method.REJECTION and _are_bounds(derived)))
+
+
+def _are_bounds(derived: Bounds) -> bool:
+    """Whether a bias can be accepted by its share of the highest one, however far the lowest is."""
+    return 1.0 / LARGEST <= derived.high <= LARGEST
+
+
+def highest_bias(algorithm: Traversal, weighted: bool, store: GraphStore, depth: int) -> float:
+    """A bound of the biases of all edges at a depth, of a traversal by rejection."""
+    derived = derived_bounds(algorithm, depth)
+    assert derived is not None
+    by_weight = weighted and "weight" in hooks.edge_bias(algorithm, weighted).reads
+    return derived.high * (store.weight_range[1] if by_weight and store.weight_range else 1.0)
 
 
 def _in_time(algorithm: Traversal, bias: hooks.Hook) -> set[Method]:
@@ -237,7 +269,7 @@ def from_whole_rows(algorithm: Algorithm) -> TypeGuard[Traversal]:
 
 def return_apart(algorithm: Algorithm, select: Method) -> bool:
     """Whether a rejection walk draws the return edge apart, because its bias may exceed the bound of the others."""
-    if select is not Method.REJECTION:
+    if select is not Method.REJECTION or not isinstance(algorithm, Walk):
         return False
     _, high, back = bounds(algorithm)
     return back > high
@@ -248,9 +280,8 @@ def may_be_hopeless(algorithm: Algorithm, select: Method) -> bool:
 
     Bounds that a user's own class declares may not hold; those that are derived do.
     """
-    if select is not Method.REJECTION:
+    if select is not Method.REJECTION or not isinstance(algorithm, Walk):
         return False
-    assert isinstance(algorithm, Walk)
     low, high, back = bounds(algorithm)
     if algorithm.bias_range is None:
         derived = derived_bounds(algorithm)

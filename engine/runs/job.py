@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from csaw.engine.plan.metapath import Metapath
 
 
-DRAWS = 2
+DRAWS = 3
 """Version of the draws: higher with every change by which a request gives another sample.
 
 Versions of csaw that have it in common resume each other's samples.

@@ -11,12 +11,13 @@ from csaw.engine.api.algorithm import Algorithm, MiniBatches, Traversal, Walk
 from csaw.engine.api.bases import InTime, TemporalWalk
 from csaw.engine.api.hook_language import is_own
 from csaw.engine.api.hook_scope import INLINED
-from csaw.engine.api.rules import MiniBatch, SourceEdges
+from csaw.engine.api.rules import MiniBatch, SourceEdges, Steps
 from csaw.engine.api.starts import BIASES
 from csaw.engine.api.termination import is_unlimited
 from csaw.engine.plan.choices import Method
 from csaw.engine.plan.contracts import Array, Store
 from csaw.engine.plan.plan import Plan
+from csaw.engine.plan.selection import highest_bias
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
 
 # The rules of walks and of neighbors in time as kernels read them: constants that they are specialized on, and numbers
@@ -198,6 +199,19 @@ class Specialization:
         return is_own(type(self.algorithm)) and bool(self.others["update"] or self.others["dead_end"])
 
     @property
+    def places(self) -> bool:
+        """Whether the edge of each pick is noted beside its neighbor: in mini-batches, and where trials may leave the
+        rest to the whole row, which they tell what is taken.
+        """
+        return isinstance(self.rule, MiniBatch) or (self.select is Method.REJECTION and not isinstance(self.rule, Steps))
+
+    def highest_bias(self, depth: int) -> float:
+        """A bound of the biases of all edges at a depth, where edges are accepted by it; else 0."""
+        if self.select is not Method.REJECTION:
+            return 0.0
+        return highest_bias(self.traversal, self.weighted, self.store.stored, depth)
+
+    @property
     def asks_later(self) -> bool:
         """Whether walkers leave questions about edges for later: see Needs.asks_later."""
         return self.streamed and self.needs.asks_later
@@ -250,7 +264,7 @@ class Specialization:
             each_edge_once = rule.each_edge_once and undirected
             constants |= {
                 "REPLACE": rule.replace,
-                "PLACED": isinstance(rule, MiniBatch),
+                "PLACED": self.places,
                 "POOLED": rule.only_new or each_edge_once,
                 "INDUCED": isinstance(rule, SourceEdges),
                 "EACH_EDGE_ONCE": each_edge_once,
