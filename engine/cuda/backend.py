@@ -182,9 +182,7 @@ class CudaSelector(CudaRunner):
     def _left_by_trials(self, frontier: np.ndarray, f: Frontier, entries: Array) -> Array:
         """Select by trials; the entries that do not have all picks then."""
         given = self.kernels.params, np.uint64(self.seed), f.depth, self.highest_bias(f.depth), self.counts
-        self.kernels.over(
-            "try_edges", WARP * entries.size, entries.size, entries, frontier, *given, block=TRIAL_BLOCK
-        )
+        self.kernels.over("try_edges", WARP * entries.size, entries.size, entries, frontier, *given, block=TRIAL_BLOCK)
         return entries[f.found[entries] < f.capacity[entries]]
 
     def _select_rows(self, frontier: np.ndarray, f: Frontier, entries: Array, room: Array, block: int) -> None:

@@ -214,8 +214,12 @@ class Bounds:
 
 
 def derived_bounds(algorithm: Algorithm, depth: int | None = None) -> Bounds | None:
-    """The bounds of edge_bias / e.weight at all depths, or at one; None where nothing is proven."""
-    return _read(algorithm, depth)[0]
+    """The bounds of edge_bias / e.weight at all depths, or at one; None where nothing is proven.
+
+    A traversal draws no edge apart: ``high`` bounds all of its edges.
+    """
+    found = _read(algorithm, depth)[0]
+    return replace(found, high=max(found.high, found.back)) if found and isinstance(algorithm, Traversal) else found
 
 
 def asks_on_return(algorithm: Walk) -> bool:
@@ -267,9 +271,7 @@ class IntervalReader:
     ``depths``: those at which it is called.
     """
 
-    def __init__(
-        self, tree: ast.Module, params: Sequence[float], returns: bool, depths: Interval = DEPTHS
-    ) -> None:
+    def __init__(self, tree: ast.Module, params: Sequence[float], returns: bool, depths: Interval = DEPTHS) -> None:
         self.functions = {one.name: one for one in tree.body if isinstance(one, ast.FunctionDef)}
         self.params, self.returns, self.depths, self.calls = params, returns, depths, 0
         self.asks = False  # whether it has asked if an edge exists

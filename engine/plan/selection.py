@@ -109,12 +109,13 @@ def proposes(algorithm: Algorithm, weighted: bool, store: GraphStore) -> bool:
 
 
 def drawn_by(algorithm: Algorithm, weighted: bool, select: Method) -> str | None:
-    """How the bias of a walk that knows more than its edge is drawn by, in words; None for any other."""
-    if not isinstance(algorithm, Walk) or algorithm.timed:
-        return None
+    """How a bias that knows more than its edge is drawn by, in words; None for any other."""
     bias = hooks.edge_bias(algorithm, weighted)
-    if bias.static:
+    if bias.static or (isinstance(algorithm, Walk) and algorithm.timed):
         return None
+    if isinstance(algorithm, Traversal):
+        return _selected_by(algorithm, bias, weighted, select)
+    assert isinstance(algorithm, Walk)
     if select is Method.REJECTION:
         low, high, back = bounds(algorithm)
         times = " of the weight" if weighted and "weight" in bias.reads else ""
@@ -129,19 +130,42 @@ def drawn_by(algorithm: Algorithm, weighted: bool, select: Method) -> str | None
     return f"each step reads every neighbor: {_hindrance(algorithm, bias, weighted)}"
 
 
-def _hindrance(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> str:
+def _selected_by(algorithm: Traversal, bias: hooks.Hook, weighted: bool, select: Method) -> str:
+    """How the bias of a traversal is drawn by."""
+    if select is not Method.REJECTION:
+        why = _hindrance(algorithm, bias, weighted)
+        return f"each vertex reads all of its neighbors: {why}"
+    derived = derived_bounds(algorithm)
+    assert derived is not None
+    span = f"{derived.low:g} to {derived.high:g}" if derived.low < derived.high else f"{derived.high:g}"
+    by_weight = weighted and "weight" in bias.reads
+    draws = derived.high / derived.low if derived.low > 0 else math.inf
+    most = f"; at most {draws:.3g} draws a neighbor expected" if draws < math.inf else ""
+    times = ", times the largest weight over the mean" if most and by_weight else ""
+    of = " of the weight" if by_weight else ""
+    way_back = f", {derived.back:g} on the way back" if derived.back < derived.low else ""
+    return f"{span}{of}{way_back}{most}{times}; few neighbors are all read"
+
+
+def _hindrance(algorithm: Walk | Traversal, bias: hooks.Hook, weighted: bool) -> str:
     """The reason why a bias is not drawn by rejection."""
     if bias.columns:
-        return f"it reads e.{min(bias.columns)}, and a draw knows its vertex, not its edge"
+        why = (
+            "and a draw knows its vertex, not its edge" if isinstance(algorithm, Walk) else "which has no known bounds"
+        )
+        return f"it reads e.{min(bias.columns)}, {why}"
+    if algorithm.rule.together or algorithm.rule.unique:
+        return "what several vertices select depends on each other"
     if "path" in bias.reads:
         return "it reads e.path"
     if weighted and "weight" in bias.reads and not is_by_weight(bias):
         return "it is not written as e.weight times a number of bounds"
-    derived = derived_bounds(algorithm)
-    if algorithm.bias_range is not None or (derived is not None and derived.are_near):
-        return "--select asks for it, or update reads the edge"
+    derived, of_walk = derived_bounds(algorithm), isinstance(algorithm, Walk)
+    if (isinstance(algorithm, Walk) and algorithm.bias_range) or (derived is not None and derived.are_near):
+        other = "update reads the edge" if of_walk else "weights of the graph are too far apart or not known"
+        return f"--select asks for it, or {other}"
     if derived is None:
-        return "no bounds; Walk.bias_range can declare some"
+        return "no bounds; Walk.bias_range can declare some" if of_walk else "no bounds"
     return f"it is from {derived.low:g} to {derived.high:g}, too far apart"
 
 
@@ -210,9 +234,7 @@ def _of_traversal(
     return {method for method, possible in can.items() if possible}
 
 
-def _can_try(
-    algorithm: Traversal, bias: hooks.Hook, weighted: bool, forced: Method | None, store: GraphStore
-) -> bool:
+def _can_try(algorithm: Traversal, bias: hooks.Hook, weighted: bool, forced: Method | None, store: GraphStore) -> bool:
     """Whether a vertex can propose any of its edges and accept it by its bias, rather than read them all."""
     selects = algorithm.rule.coins or max(algorithm.sizes(), default=0) > 0  # -1: all
     if bias.static or bias.columns or algorithm.rule.together or not selects:

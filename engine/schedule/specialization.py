@@ -203,7 +203,9 @@ class Specialization:
         """Whether the edge of each pick is noted beside its neighbor: in mini-batches, and where trials may leave the
         rest to the whole row, which they tell what is taken.
         """
-        return isinstance(self.rule, MiniBatch) or (self.select is Method.REJECTION and not isinstance(self.rule, Steps))
+        return isinstance(self.rule, MiniBatch) or (
+            self.select is Method.REJECTION and not isinstance(self.rule, Steps)
+        )
 
     def highest_bias(self, depth: int) -> float:
         """A bound of the biases of all edges at a depth, where edges are accepted by it; else 0."""

@@ -220,9 +220,7 @@ def select_neighbors(entries, graph, params, seed, depth, highest, frontier, bad
             continue
         before = 0
         if SELECT == "rejection" and is_tried(count, k):
-            before = by_trials(
-                params, graph, seed, depth, highest, frontier, i, row, count, spots, coins, first, tally
-            )
+            before = by_trials(params, graph, seed, depth, highest, frontier, i, row, count, spots, coins, first, tally)
             for j in range(before):
                 out[start[i] + j] = neighbor_at(graph, row + first[j])
                 edge[start[i] + j] = row + first[j] - away(graph, v)
