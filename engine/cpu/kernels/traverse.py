@@ -133,13 +133,15 @@ def update_frontier(edges, graph, params, seed, depth, instance, slot, source, p
 #
 # The first accepted edges are the picks; without replacement, an edge that is picked already is passed over. So each
 # pick has the biases of what is left, as in successive selection. Trials end after a number that the row decides, which
-# take about as long as reading the row: what they have not picked is drawn from the whole row, without what they have.
-# As their number does not depend on what they propose, the law is the same. cuda/kernels/select.cu has the same.
+# take about as long as reading the row, or soon, if so few of the first are accepted that they would end so: what they
+# have not picked is drawn from the whole row, without what they have. When they end depends on how many they accept, and
+# not on which, so the law is the same. cuda/kernels/trials.cuh has the same.
 
 EDGES_A_PICK = 8  # rows that have fewer edges for each pick are not tried
 EDGES_A_TRIAL = 4  # of a row, for each trial at most
 TRIED_PICKS = 256  # of a vertex at most: each is compared with those before
 MOST_TRIALS = 1 << 27
+FIRST_TRIALS = 32  # after which it is seen whether the others pay
 
 
 @inner
@@ -165,9 +167,12 @@ def by_trials(params, graph, seed, depth, highest, frontier, i, row, count, spot
     """
     instance, slot, v, k = frontier.instance[i], uint64(frontier.slot[i]), frontier.vertex[i], frontier.capacity[i]
     prev, source, low, end = frontier.previous[i], frontier.source[i], frontier.seen_from[i], frontier.seen_to[i]
-    size, trial, most = 0, int64(0), min(count // EDGES_A_TRIAL, MOST_TRIALS)
+    size, accepted, trial, most = 0, int64(0), int64(0), min(count // EDGES_A_TRIAL, MOST_TRIALS)
     while size < k and trial < most:
-        here = min(k - size, most - trial)  # so none is drawn in vain
+        if trial == FIRST_TRIALS and (accepted + 1) * most < FIRST_TRIALS * k:
+            break
+        until = FIRST_TRIALS if trial < FIRST_TRIALS < most else most
+        here = min(k - size, until - trial)  # so none is drawn in vain
         for j in range(here):
             w0, w1, w2, w3 = philox(seed, uint64(instance), slot, TRIAL_DRAWS + uint64(trial + j))
             spots[j], coins[j] = int64(below((w0 << SHIFT) | w1, uint64(count))), fraction_of(w2, w3)
@@ -180,9 +185,10 @@ def by_trials(params, graph, seed, depth, highest, frontier, i, row, count, spot
                 continue
             weight = stored_weight(graph, position) if NEIGHBOR_WEIGHTS else 1.0
             bias = float(edge_bias(params, graph, seed, instance, depth, source, prev, v, dst, weight))
-            if coins[j] * highest < bias and (REPLACE or not is_among(spots[j], picked, size)):
+            if coins[j] * highest < bias:
+                accepted += 1
                 picked[size] = spots[j]
-                size += 1
+                size += int64(REPLACE or not is_among(spots[j], picked, size))
         trial += here
     tally[0] += trial
     return size

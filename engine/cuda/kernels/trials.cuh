@@ -50,7 +50,8 @@ __device__ __forceinline__ i64 by_trials(const Frontier& f, i64 e, const Params&
         Trial trial = {false, 0};
         if (first + lane < most) trial = try_edge(f, e, params, seed, row, slot, highest, first + lane);
         trials = min(first + 32, most);
-        for (u32 open = __ballot_sync(~0u, trial.accepted); open && size < k; open &= open - 1) {
+        const u32 accepted = __ballot_sync(~0u, trial.accepted);
+        for (u32 open = accepted; open && size < k; open &= open - 1) {
             const int from = __ffs(open) - 1;
             const i64 position = __shfl_sync(~0u, trial.position, from);
             bool met = false;
@@ -60,6 +61,7 @@ __device__ __forceinline__ i64 by_trials(const Frontier& f, i64 e, const Params&
             __syncwarp();
             if (++size == k) trials = first + from + 1;
         }
+        if (first == 0 && (__popc(accepted) + 1) * most < 32 * k) break;
     }
     return size;
 }
