@@ -134,7 +134,7 @@ def update_frontier(edges, graph, params, seed, depth, instance, slot, source, p
 # The first accepted edges are the picks; without replacement, an edge that is picked already is passed over. So each
 # pick has the biases of what is left, as in successive selection. Trials end after a number that the row decides, which
 # take about as long as reading the row, or soon, if so few of the first are accepted that they would end so: what they
-# have not picked is drawn from the whole row, without what they have. When they end depends on how many they accept, and
+# have not picked is drawn from the whole row, without what they have. When they end depends on how many they accept,
 # not on which, so the law is the same. cuda/kernels/trials.cuh has the same.
 
 EDGES_A_PICK = 8  # rows that have fewer edges for each pick are not tried

@@ -194,11 +194,13 @@ ROW = re.compile(r"^\| `(.+)` \| (.+) \|$", re.MULTILINE)
 
 def test_the_page_about_fast_biases_says_what_a_dry_run_says(store):
     page = (ROOT / "docs" / "guides" / "fast-biases.md").read_text()
-    rows = ROW.findall(page.partition("## What csaw can prove")[2])
-    assert len(rows) == 12
-    for text, found in rows:
-        said = prepare(store, "deepwalk", edge_bias=text, device="cpu").plan.bias
-        assert (said or "from a table") == found, text
+    of_walks, _, of_traversals = page.partition("## What csaw can prove")[2].partition("## Traversals")
+    assert len(ROW.findall(of_walks)) == 12
+    assert len(ROW.findall(of_traversals)) == 5
+    for algo, table in (("deepwalk", of_walks), ("neighbor", of_traversals)):
+        for text, found in ROW.findall(table):
+            said = prepare(store, algo, edge_bias=text, device="cpu").plan.bias
+            assert (said or "from a table") == found, text
 
 
 @pytest.mark.parametrize(
