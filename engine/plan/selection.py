@@ -250,12 +250,15 @@ def _are_bounds(derived: Bounds) -> bool:
     return 1.0 / LARGEST <= derived.high <= LARGEST
 
 
-def highest_bias(algorithm: Traversal, weighted: bool, store: GraphStore, depth: int) -> float:
-    """A bound of the biases of all edges at a depth, of a traversal by rejection."""
+def bounds_of_trials(algorithm: Traversal, weighted: bool, store: GraphStore, depth: int) -> tuple[float, float, float]:
+    """The bounds of all biases at a depth of a traversal by rejection: of those over the weight, if they read it, the
+    lowest and the highest; and the highest of all.
+    """
     derived = derived_bounds(algorithm, depth)
     assert derived is not None
     by_weight = weighted and "weight" in hooks.edge_bias(algorithm, weighted).reads
-    return derived.high * (store.weight_range[1] if by_weight and store.weight_range else 1.0)
+    heaviest = store.weight_range[1] if by_weight and store.weight_range else 1.0
+    return derived.lowest, derived.high, derived.high * heaviest
 
 
 def _in_time(algorithm: Traversal, bias: hooks.Hook) -> set[Method]:

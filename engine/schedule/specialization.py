@@ -17,7 +17,7 @@ from csaw.engine.api.termination import is_unlimited
 from csaw.engine.plan.choices import Method
 from csaw.engine.plan.contracts import Array, Store
 from csaw.engine.plan.plan import Plan
-from csaw.engine.plan.selection import highest_bias
+from csaw.engine.plan.selection import bounds_of_trials
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
 
 # The rules of walks and of neighbors in time as kernels read them: constants that they are specialized on, and numbers
@@ -207,11 +207,11 @@ class Specialization:
             self.select is Method.REJECTION and not isinstance(self.rule, Steps)
         )
 
-    def highest_bias(self, depth: int) -> float:
-        """A bound of the biases of all edges at a depth, where edges are accepted by it; else 0."""
+    def bounds_of_trials(self, depth: int) -> tuple[float, float, float]:
+        """The bounds by which edges are accepted at a depth of a traversal: see selection.bounds_of_trials."""
         if self.select is not Method.REJECTION:
-            return 0.0
-        return highest_bias(self.traversal, self.weighted, self.store.stored, depth)
+            return 0.0, 0.0, 0.0
+        return bounds_of_trials(self.traversal, self.weighted, self.store.stored, depth)
 
     @property
     def asks_later(self) -> bool:

@@ -137,17 +137,17 @@ def update_frontier(edges, graph, params, seed, depth, instance, slot, source, p
 # have not picked is drawn from the whole row, without what they have. When they end depends on how many they accept,
 # not on which, so the law is the same. cuda/kernels/trials.cuh has the same.
 
-EDGES_A_PICK = 8  # rows that have fewer edges for each pick are not tried
+EDGES_A_PICK = 8  # rows that have no more edges for each pick are not tried
 EDGES_A_TRIAL = 4  # of a row, for each trial at most
 TRIED_PICKS = 256  # of a vertex at most: each is compared with those before
-MOST_TRIALS = 1 << 27
+LEAST_TRIED, MOST_TRIALS = 32, 1 << 27
 FIRST_TRIALS = 32  # after which it is seen whether the others pay
 
 
 @inner
 def is_tried(count, k):
     """Whether trials pay in a row of ``count`` edges of which k are wanted."""
-    return k <= TRIED_PICKS and count > EDGES_A_PICK * k and count >= EDGES_A_PICK * EDGES_A_TRIAL
+    return k <= TRIED_PICKS and count > EDGES_A_PICK * k and count >= LEAST_TRIED
 
 
 @inner
@@ -160,13 +160,26 @@ def is_among(value, values, size):
 
 
 @inner
-def by_trials(params, graph, seed, depth, highest, frontier, i, row, count, spots, coins, picked, tally):
+def accepts(params, graph, seed, depth, frontier, i, position, dst, coin, bounds):
+    """Whether the edge at ``position`` is accepted by its bias, which is computed where its bounds do not decide."""
+    low, high, highest = bounds
+    weight, level = stored_weight(graph, position) if NEIGHBOR_WEIGHTS else 1.0, coin * highest
+    if level < low * weight:
+        return True
+    if level >= high * weight:
+        return False
+    v, prev, source = frontier.vertex[i], frontier.previous[i], frontier.source[i]
+    return level < float(edge_bias(params, graph, seed, frontier.instance[i], depth, source, prev, v, dst, weight))
+
+
+@inner
+def by_trials(params, graph, seed, depth, bounds, frontier, i, row, count, spots, coins, picked, tally):
     """Positions within its row of the picks of entry i that trials find, to ``picked``; returns their number.
 
-    ``highest``: a bound of all biases. ``spots``, ``coins``: room for a number of each pick.
+    ``bounds``: see selection.bounds_of_trials. ``spots``, ``coins``: room for a number of each pick.
     """
-    instance, slot, v, k = frontier.instance[i], uint64(frontier.slot[i]), frontier.vertex[i], frontier.capacity[i]
-    prev, source, low, end = frontier.previous[i], frontier.source[i], frontier.seen_from[i], frontier.seen_to[i]
+    instance, slot, v = uint64(frontier.instance[i]), uint64(frontier.slot[i]), frontier.vertex[i]
+    k, low, end = frontier.capacity[i], frontier.seen_from[i], frontier.seen_to[i]
     size, accepted, trial, most = 0, int64(0), int64(0), min(count // EDGES_A_TRIAL, MOST_TRIALS)
     while size < k and trial < most:
         if trial == FIRST_TRIALS and (accepted + 1) * most < FIRST_TRIALS * k:
@@ -174,18 +187,14 @@ def by_trials(params, graph, seed, depth, highest, frontier, i, row, count, spot
         until = FIRST_TRIALS if trial < FIRST_TRIALS < most else most
         here = min(k - size, until - trial)  # so none is drawn in vain
         for j in range(here):
-            w0, w1, w2, w3 = philox(seed, uint64(instance), slot, TRIAL_DRAWS + uint64(trial + j))
+            w0, w1, w2, w3 = philox(seed, instance, slot, TRIAL_DRAWS + uint64(trial + j))
             spots[j], coins[j] = int64(below((w0 << SHIFT) | w1, uint64(count))), fraction_of(w2, w3)
             prefetch_edge(graph, uint64(row + spots[j]))
-        for j in range(here):
-            prefetch(graph.indptr, uint64(neighbor_at(graph, row + spots[j])))
         for j in range(here):
             position, dst = row + spots[j], neighbor_at(graph, row + spots[j])
             if POOLED and not in_pool(v, dst, frontier.seen, low, end):
                 continue
-            weight = stored_weight(graph, position) if NEIGHBOR_WEIGHTS else 1.0
-            bias = float(edge_bias(params, graph, seed, instance, depth, source, prev, v, dst, weight))
-            if coins[j] * highest < bias:
+            if accepts(params, graph, seed, depth, frontier, i, position, dst, coins[j], bounds):
                 accepted += 1
                 picked[size] = spots[j]
                 size += int64(REPLACE or not is_among(spots[j], picked, size))
@@ -203,10 +212,10 @@ def leave_out(picked, size, chosen, count, biases):
 
 
 @njit(nogil=True)
-def select_neighbors(entries, graph, params, seed, depth, highest, frontier, bad, tally):
+def select_neighbors(entries, graph, params, seed, depth, bounds, frontier, bad, tally):
     """Select neighbors of the frontier entries numbered ``entries``, by the method that the constants name.
 
-    ``highest``: a bound of all biases at this depth, for rejection.
+    ``bounds``: of all biases at this depth, for rejection.
     """
     graph = borrowed(graph)
     instance, slot, vertex, previous, source, seen_from, seen_to, seen = frontier[:8]
@@ -226,7 +235,7 @@ def select_neighbors(entries, graph, params, seed, depth, highest, frontier, bad
             continue
         before = 0
         if SELECT == "rejection" and is_tried(count, k):
-            before = by_trials(params, graph, seed, depth, highest, frontier, i, row, count, spots, coins, first, tally)
+            before = by_trials(params, graph, seed, depth, bounds, frontier, i, row, count, spots, coins, first, tally)
             for j in range(before):
                 out[start[i] + j] = neighbor_at(graph, row + first[j])
                 edge[start[i] + j] = row + first[j] - away(graph, v)

@@ -5,11 +5,13 @@
 #include "frontier.cuh"
 #include "pool.cuh"
 
-constexpr i64 EDGES_A_PICK = 8, EDGES_A_TRIAL = 4, TRIED_PICKS = 256, MOST_TRIALS = 1ll << 27;  // as there
+constexpr i64 EDGES_A_PICK = 8, EDGES_A_TRIAL = 4, TRIED_PICKS = 256, LEAST_TRIED = 32, MOST_TRIALS = 1ll << 27;  // as there
+
+struct BiasBounds { double low, high, highest; };  // see bounds_of_trials in plan/selection.py
 
 __device__ __forceinline__ bool is_tried(i64 count, i64 k)
 {
-    return k <= TRIED_PICKS && count > EDGES_A_PICK * k && count >= EDGES_A_PICK * EDGES_A_TRIAL;
+    return k <= TRIED_PICKS && count > EDGES_A_PICK * k && count >= LEAST_TRIED;
 }
 
 // The biases of what trials picked, by the numbers of its edges, become 0. The group.
@@ -31,16 +33,18 @@ __device__ __forceinline__ void leave_out_tried(const Pool& pool, const i64* edg
 #if SELECT == SELECT_REJECTION
 struct Trial { bool accepted; i64 position; };
 
-__device__ __forceinline__ Trial try_edge(const Frontier& f, i64 e, const Params& params, u64 seed, const Row& row, u64 slot, double highest, i64 trial)
+__device__ __forceinline__ Trial try_edge(const Frontier& f, i64 e, const Params& params, u64 seed, const Row& row, u64 slot, const BiasBounds& bounds, i64 trial)
 {
     const Words words = philox(seed, (u64)row.instance, slot, TRIAL_DRAWS + trial);
     const i64 position = (i64)below(word64(words, 0), (u64)row.place.count);
     if (POOLED && has(f.seen, f.seen_from[e], f.seen_to[e], neighbor_at(row.place.row + position))) return {false, position};
-    return {fraction(word64(words, 1)) * highest < bias_at(params, seed, row, position), position};
+    const double level = fraction(word64(words, 1)) * bounds.highest, weight = weight_at(row.place.row + position);
+    if (level < bounds.low * weight || level >= bounds.high * weight) return {level < bounds.low * weight, position};
+    return {level < bias_at(params, seed, row, position), position};
 }
 
 // Positions within the row of the picks, in order, to `picked`; how many. `trials`: how many it took, one after the other. The warp.
-__device__ __forceinline__ i64 by_trials(const Frontier& f, i64 e, const Params& params, u64 seed, const Row& row, double highest, i64* picked, i64& trials)
+__device__ __forceinline__ i64 by_trials(const Frontier& f, i64 e, const Params& params, u64 seed, const Row& row, const BiasBounds& bounds, i64* picked, i64& trials)
 {
     const int lane = lane_of();
     const i64 k = f.capacity[e], most = min(row.place.count / EDGES_A_TRIAL, MOST_TRIALS);
@@ -48,7 +52,7 @@ __device__ __forceinline__ i64 by_trials(const Frontier& f, i64 e, const Params&
     i64 size = 0;
     for (i64 first = 0; first < most && size < k; first += 32) {
         Trial trial = {false, 0};
-        if (first + lane < most) trial = try_edge(f, e, params, seed, row, slot, highest, first + lane);
+        if (first + lane < most) trial = try_edge(f, e, params, seed, row, slot, bounds, first + lane);
         trials = min(first + 32, most);
         const u32 accepted = __ballot_sync(~0u, trial.accepted);
         for (u32 open = accepted; open && size < k; open &= open - 1) {
@@ -66,7 +70,7 @@ __device__ __forceinline__ i64 by_trials(const Frontier& f, i64 e, const Params&
     return size;
 }
 
-extern "C" __global__ __launch_bounds__(TRIAL_BLOCK) void try_edges(i64 entries, const i64* numbers, Frontier f, Params params, u64 seed, i64 depth, double highest, u64* tally)
+extern "C" __global__ __launch_bounds__(TRIAL_BLOCK) void try_edges(i64 entries, const i64* numbers, Frontier f, Params params, u64 seed, i64 depth, BiasBounds bounds, u64* tally)
 {
     const Working working;
     __shared__ i64 picks_of_block[TRIAL_BLOCK / 32][TRIED_PICKS];
@@ -77,7 +81,7 @@ extern "C" __global__ __launch_bounds__(TRIAL_BLOCK) void try_edges(i64 entries,
         const Place place = v < 0 ? Place{0, 0} : locate(v), before = f.previous[e] < 0 ? Place{0, 0} : locate(f.previous[e]);
         const Row row = {place, v, f.previous[e], f.source[e], f.instance[e], depth, before};
         i64 size = 0, trials = 0;
-        if (f.capacity[e] > 0 && is_tried(place.count, f.capacity[e])) size = by_trials(f, e, params, seed, row, highest, picked, trials);
+        if (f.capacity[e] > 0 && is_tried(place.count, f.capacity[e])) size = by_trials(f, e, params, seed, row, bounds, picked, trials);
         for (i64 j = lane_of(); j < size; j += 32) {
             f.out[f.start[e] + j] = (vertex_t)neighbor_at(place.row + picked[j]);
             f.edge[f.start[e] + j] = offset_of(place.row) + picked[j];

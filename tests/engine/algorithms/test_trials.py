@@ -16,7 +16,7 @@ from csaw.engine import prepare
 from csaw.engine.algorithm import MiniBatches, Traversal
 from csaw.engine.cpu.kernels import traverse
 from csaw.engine.plan.choices import Method
-from csaw.engine.plan.selection import highest_bias
+from csaw.engine.plan.selection import bounds_of_trials
 from csaw.partition.errors import OptionError
 
 MANY = 40_000
@@ -200,11 +200,8 @@ def test_its_and_keys_stay_what_they_were(tmp_path, hubs):
 def test_the_bound_is_that_of_each_depth(hubs):
     job = prepare(hubs[0], "neighbor", fanout=(2, 2, 2), edge_bias="e.weight * (1 + e.depth)", device="cpu")
     heaviest = hubs[0].weight_range[1]
-    assert [highest_bias(job.algorithm, True, hubs[0], depth) for depth in range(3)] == [
-        heaviest,
-        2 * heaviest,
-        3 * heaviest,
-    ]
+    found = [bounds_of_trials(job.algorithm, True, hubs[0], depth) for depth in range(3)]
+    assert found == [(at, at, at * heaviest) for at in (1, 2, 3)]
 
 
 class Own(Traversal):
