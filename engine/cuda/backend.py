@@ -181,9 +181,7 @@ class CudaSelector(CudaRunner):
 
     def _left_by_trials(self, frontier: np.ndarray, f: Frontier, entries: Array) -> Array:
         """Select by trials; the entries that do not have all picks then."""
-        bounds = struct(
-            "BiasBounds", **dict(zip(("low", "high", "highest"), self.bounds_of_trials(f.depth), strict=True))
-        )
+        bounds = struct("TrialBounds", **self.bounds_of_trials(f.depth)._asdict())
         given = self.kernels.params, np.uint64(self.seed), f.depth, bounds, self.counts
         self.kernels.over("try_edges", WARP * entries.size, entries.size, entries, frontier, *given, block=TRIAL_BLOCK)
         return entries[f.found[entries] < f.capacity[entries]]

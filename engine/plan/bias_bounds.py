@@ -236,8 +236,9 @@ def _read(algorithm: Algorithm, depth: int | None = None) -> tuple[Bounds | None
 
 def _depths(algorithm: Algorithm) -> Interval:
     """The depths at which neighbors are selected."""
-    limited = isinstance(algorithm, Traversal) and not algorithm.is_unlimited
-    return Interval(0, max(len(algorithm.sizes()) - 1, 0)) if limited else DEPTHS
+    if not isinstance(algorithm, Traversal) or algorithm.is_unlimited:
+        return DEPTHS
+    return Interval(0, max(len(algorithm.sizes()) - 1, 0))
 
 
 @lru_cache(64)

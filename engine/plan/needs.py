@@ -156,8 +156,7 @@ def find_needs(store: Store, algorithm: Algorithm, *, weighted: bool, select: Me
     others = list(filter(None, hooks.others(algorithm, weighted, store.hook_columns).values()))
     others_read = frozenset[str]().union(*(hook.reads for hook in others))
     edge_columns = _columns_read(store, algorithm, bias.columns.union(*(hook.columns for hook in others)), select)
-    ignores_weights = weighted and select is Method.REJECTION and "weight" not in bias.reads | others_read
-    weighted = weighted and not ignores_weights
+    weighted = weighted and (select is not Method.REJECTION or "weight" in bias.reads | others_read)
     second_order, others_ask = "is_neighbor" in bias.reads, "is_neighbor" in others_read
     rule, in_pools = algorithm.rule, algorithm.rule.together and select is Method.UNIFORM
     apart, hopeless = return_apart(algorithm, select), may_be_hopeless(algorithm, select)

@@ -2,7 +2,7 @@
 
 import ast
 import math
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
@@ -250,15 +250,24 @@ def _are_bounds(derived: Bounds) -> bool:
     return 1.0 / LARGEST <= derived.high <= LARGEST
 
 
-def bounds_of_trials(algorithm: Traversal, weighted: bool, store: GraphStore, depth: int) -> tuple[float, float, float]:
-    """The bounds of all biases at a depth of a traversal by rejection: of those over the weight, if they read it, the
-    lowest and the highest; and the highest of all.
-    """
+class TrialBounds(NamedTuple):
+    """The bounds by which a traversal accepts edges at a depth."""
+
+    low: float
+    """The lowest bias, over the weight if it reads the weight."""
+    high: float
+    """The highest, likewise."""
+    highest: float
+    """The highest of all: of the heaviest edge."""
+
+
+def bounds_of_trials(algorithm: Traversal, weighted: bool, store: GraphStore, depth: int) -> TrialBounds:
+    """The bounds of the biases at a depth of a traversal by rejection."""
     derived = derived_bounds(algorithm, depth)
     assert derived is not None
     by_weight = weighted and "weight" in hooks.edge_bias(algorithm, weighted).reads
     heaviest = store.weight_range[1] if by_weight and store.weight_range else 1.0
-    return derived.lowest, derived.high, derived.high * heaviest
+    return TrialBounds(derived.lowest, derived.high, derived.high * heaviest)
 
 
 def _in_time(algorithm: Traversal, bias: hooks.Hook) -> set[Method]:

@@ -17,7 +17,7 @@ from csaw.engine.api.termination import is_unlimited
 from csaw.engine.plan.choices import Method
 from csaw.engine.plan.contracts import Array, Store
 from csaw.engine.plan.plan import Plan
-from csaw.engine.plan.selection import bounds_of_trials
+from csaw.engine.plan.selection import TrialBounds, bounds_of_trials
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
 
 # The rules of walks and of neighbors in time as kernels read them: constants that they are specialized on, and numbers
@@ -207,10 +207,10 @@ class Specialization:
             self.select is Method.REJECTION and not isinstance(self.rule, Steps)
         )
 
-    def bounds_of_trials(self, depth: int) -> tuple[float, float, float]:
-        """The bounds by which edges are accepted at a depth of a traversal: see selection.bounds_of_trials."""
+    def bounds_of_trials(self, depth: int) -> TrialBounds:
+        """The bounds by which edges are accepted at a depth of a traversal; none where edges are selected otherwise."""
         if self.select is not Method.REJECTION:
-            return 0.0, 0.0, 0.0
+            return TrialBounds(0.0, 0.0, 0.0)
         return bounds_of_trials(self.traversal, self.weighted, self.store.stored, depth)
 
     @property

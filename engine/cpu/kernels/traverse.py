@@ -176,7 +176,7 @@ def accepts(params, graph, seed, depth, frontier, i, position, dst, coin, bounds
 def by_trials(params, graph, seed, depth, bounds, frontier, i, row, count, spots, coins, picked, tally):
     """Positions within its row of the picks of entry i that trials find, to ``picked``; returns their number.
 
-    ``bounds``: see selection.bounds_of_trials. ``spots``, ``coins``: room for a number of each pick.
+    ``bounds``: TrialBounds. ``spots``, ``coins``: room for a number of each pick.
     """
     instance, slot, v = uint64(frontier.instance[i]), uint64(frontier.slot[i]), frontier.vertex[i]
     k, low, end = frontier.capacity[i], frontier.seen_from[i], frontier.seen_to[i]
@@ -215,7 +215,7 @@ def leave_out(picked, size, chosen, count, biases):
 def select_neighbors(entries, graph, params, seed, depth, bounds, frontier, bad, tally):
     """Select neighbors of the frontier entries numbered ``entries``, by the method that the constants name.
 
-    ``bounds``: of all biases at this depth, for rejection.
+    ``bounds``: TrialBounds of this depth, for rejection.
     """
     graph = borrowed(graph)
     instance, slot, vertex, previous, source, seen_from, seen_to, seen = frontier[:8]

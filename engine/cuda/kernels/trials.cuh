@@ -7,7 +7,7 @@
 
 constexpr i64 EDGES_A_PICK = 8, EDGES_A_TRIAL = 4, TRIED_PICKS = 256, LEAST_TRIED = 32, MOST_TRIALS = 1ll << 27;  // as there
 
-struct BiasBounds { double low, high, highest; };  // see bounds_of_trials in plan/selection.py
+struct TrialBounds { double low, high, highest; };  // see plan/selection.py
 
 __device__ __forceinline__ bool is_tried(i64 count, i64 k)
 {
@@ -33,7 +33,7 @@ __device__ __forceinline__ void leave_out_tried(const Pool& pool, const i64* edg
 #if SELECT == SELECT_REJECTION
 struct Trial { bool accepted; i64 position; };
 
-__device__ __forceinline__ Trial try_edge(const Frontier& f, i64 e, const Params& params, u64 seed, const Row& row, u64 slot, const BiasBounds& bounds, i64 trial)
+__device__ __forceinline__ Trial try_edge(const Frontier& f, i64 e, const Params& params, u64 seed, const Row& row, u64 slot, const TrialBounds& bounds, i64 trial)
 {
     const Words words = philox(seed, (u64)row.instance, slot, TRIAL_DRAWS + trial);
     const i64 position = (i64)below(word64(words, 0), (u64)row.place.count);
@@ -44,7 +44,7 @@ __device__ __forceinline__ Trial try_edge(const Frontier& f, i64 e, const Params
 }
 
 // Positions within the row of the picks, in order, to `picked`; how many. `trials`: how many it took, one after the other. The warp.
-__device__ __forceinline__ i64 by_trials(const Frontier& f, i64 e, const Params& params, u64 seed, const Row& row, const BiasBounds& bounds, i64* picked, i64& trials)
+__device__ __forceinline__ i64 by_trials(const Frontier& f, i64 e, const Params& params, u64 seed, const Row& row, const TrialBounds& bounds, i64* picked, i64& trials)
 {
     const int lane = lane_of();
     const i64 k = f.capacity[e], most = min(row.place.count / EDGES_A_TRIAL, MOST_TRIALS);
@@ -70,7 +70,7 @@ __device__ __forceinline__ i64 by_trials(const Frontier& f, i64 e, const Params&
     return size;
 }
 
-extern "C" __global__ __launch_bounds__(TRIAL_BLOCK) void try_edges(i64 entries, const i64* numbers, Frontier f, Params params, u64 seed, i64 depth, BiasBounds bounds, u64* tally)
+extern "C" __global__ __launch_bounds__(TRIAL_BLOCK) void try_edges(i64 entries, const i64* numbers, Frontier f, Params params, u64 seed, i64 depth, TrialBounds bounds, u64* tally)
 {
     const Working working;
     __shared__ i64 picks_of_block[TRIAL_BLOCK / 32][TRIED_PICKS];
