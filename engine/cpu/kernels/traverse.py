@@ -133,15 +133,15 @@ def update_frontier(edges, graph, params, seed, depth, instance, slot, source, p
 #
 # The first accepted edges are the picks; without replacement, an edge that is picked already is passed over. So each
 # pick has the biases of what is left, as in successive selection. Trials end after a number that the row decides, which
-# take about as long as reading the row, or soon, if so few of the first are accepted that they would end so: what they
-# have not picked is drawn from the whole row, without what they have. When they end depends on how many they accept,
-# not on which, so the law is the same. cuda/kernels/trials.cuh has the same.
+# take about as long as reading the row, or before, where so few are accepted that they would end so: what they have not
+# picked is drawn from the whole row, without what they have. When they end depends on how many they accept, not on
+# which, so the law is the same. cuda/kernels/trials.cuh has the same.
 
 EDGES_A_PICK = 8  # rows that have no more edges for each pick are not tried
 EDGES_A_TRIAL = 4  # of a row, for each trial at most
 TRIED_PICKS = 256  # of a vertex at most: each is compared with those before
 LEAST_TRIED, MOST_TRIALS = 32, 1 << 27
-FIRST_TRIALS = 32  # after which it is seen whether the others pay
+FIRST_TRIALS = 32  # after which, and after twice as many each time, it is seen whether others would do
 
 
 @inner
@@ -180,12 +180,14 @@ def by_trials(params, graph, seed, depth, bounds, frontier, i, row, count, spots
     """
     instance, slot, v = uint64(frontier.instance[i]), uint64(frontier.slot[i]), frontier.vertex[i]
     k, low, end = frontier.capacity[i], frontier.seen_from[i], frontier.seen_to[i]
-    size, accepted, trial, most = 0, int64(0), int64(0), min(count // EDGES_A_TRIAL, MOST_TRIALS)
+    size, accepted, trial, look = 0, int64(0), int64(0), int64(FIRST_TRIALS)
+    most = min(count // EDGES_A_TRIAL, MOST_TRIALS)
     while size < k and trial < most:
-        if trial == FIRST_TRIALS and (accepted + 1) * most < FIRST_TRIALS * k:
-            break
-        until = FIRST_TRIALS if trial < FIRST_TRIALS < most else most
-        here = min(k - size, until - trial)  # so none is drawn in vain
+        if trial == look:
+            if (accepted + 1) * most < trial * k:
+                break
+            look *= 2
+        here = min(k - size, min(look, most) - trial)  # so none is drawn in vain
         for j in range(here):
             w0, w1, w2, w3 = philox(seed, instance, slot, TRIAL_DRAWS + uint64(trial + j))
             spots[j], coins[j] = int64(below((w0 << SHIFT) | w1, uint64(count))), fraction_of(w2, w3)

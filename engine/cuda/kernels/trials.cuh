@@ -5,7 +5,7 @@
 #include "frontier.cuh"
 #include "pool.cuh"
 
-constexpr i64 EDGES_A_PICK = 8, EDGES_A_TRIAL = 4, TRIED_PICKS = 256, LEAST_TRIED = 32, MOST_TRIALS = 1ll << 27;  // as there
+constexpr i64 EDGES_A_PICK = 8, EDGES_A_TRIAL = 4, TRIED_PICKS = 256, LEAST_TRIED = 32, MOST_TRIALS = 1ll << 27, FIRST_TRIALS = 32;  // as there
 
 struct TrialBounds { double low, high, highest; };  // see plan/selection.py
 
@@ -49,13 +49,14 @@ __device__ __forceinline__ i64 by_trials(const Frontier& f, i64 e, const Params&
     const int lane = lane_of();
     const i64 k = f.capacity[e], most = min(row.place.count / EDGES_A_TRIAL, MOST_TRIALS);
     const u64 slot = f.slot[e];
-    i64 size = 0;
+    i64 size = 0, accepted = 0, look = FIRST_TRIALS;
     for (i64 first = 0; first < most && size < k; first += 32) {
         Trial trial = {false, 0};
         if (first + lane < most) trial = try_edge(f, e, params, seed, row, slot, bounds, first + lane);
         trials = min(first + 32, most);
-        const u32 accepted = __ballot_sync(~0u, trial.accepted);
-        for (u32 open = accepted; open && size < k; open &= open - 1) {
+        const u32 these = __ballot_sync(~0u, trial.accepted);
+        accepted += __popc(these);
+        for (u32 open = these; open && size < k; open &= open - 1) {
             const int from = __ffs(open) - 1;
             const i64 position = __shfl_sync(~0u, trial.position, from);
             bool met = false;
@@ -65,7 +66,9 @@ __device__ __forceinline__ i64 by_trials(const Frontier& f, i64 e, const Params&
             __syncwarp();
             if (++size == k) trials = first + from + 1;
         }
-        if (first == 0 && (__popc(accepted) + 1) * most < 32 * k) break;
+        if (first + 32 < look) continue;
+        if ((accepted + 1) * most < look * k) break;
+        look *= 2;
     }
     return size;
 }

@@ -28,14 +28,14 @@ NONE_OF_ONE = "e.weight * (0 if e.dst == 2 + e.depth else 1)"
 BIASES = {OFTEN: [1, 2, 1, 2], SELDOM: [0.02, 0.02, 1, 0.02], NONE_OF_ONE: [1, 0, 1, 1]}
 
 
-def star(path, more=()):
-    edges = [(0, v, w) for v, w, repeats in PARALLEL for _ in range(repeats)]
+def star(path, more=(), times=1):
+    edges = [(0, v, w) for v, w, repeats in PARALLEL for _ in range(times * repeats)]
     return store_of(path, sorted([*edges, *more]), directed=True)
 
 
-def classes(bias, ends=PARALLEL):
+def classes(bias, times=1):
     """The biases of an edge to each neighbor, and how many there are."""
-    return [w * b for (_, w, _), b in zip(ends, BIASES[bias], strict=True)], [n for _, _, n in ends]
+    return [w * b for (_, w, _), b in zip(PARALLEL, BIASES[bias], strict=True)], [times * n for *_, n in PARALLEL]
 
 
 def successive(each, counts, picks):
@@ -51,8 +51,8 @@ def successive(each, counts, picks):
     return law
 
 
-def assert_follows(picks, bias):
-    law = successive(*classes(bias), picks.shape[1])
+def assert_follows(picks, bias, times=1):
+    law = successive(*classes(bias, times), picks.shape[1])
     counts = [int((picks == order).all(axis=1).sum()) for order in law]
     assert sum(counts) == len(picks)
     assert_drawn_from(counts, list(law.values()))
@@ -64,12 +64,15 @@ def assert_by_trials(store, algo, **options):
     assert job.plan.bias.endswith("few neighbors are all read")
 
 
+@pytest.mark.parametrize("times", [1, 4, 40])
 @pytest.mark.parametrize("bias", BIASES)
-def test_neighbors_are_selected_one_after_the_other(tmp_path, bias):
-    store, given = star(tmp_path / "g.zarr"), {"fanout": (3,), "edge_bias": bias, "select": "rejection"}
+def test_neighbors_are_selected_one_after_the_other(tmp_path, bias, times):
+    """Of a few trials, of some that end where few are accepted, and of many."""
+    store = star(tmp_path / "g.zarr", times=times)
+    given = {"fanout": (3,), "edge_bias": bias, "select": "rejection"}
     assert_by_trials(store, "neighbor", **given)
     drawn = arrays_of(store, tmp_path / "s.zarr", "neighbor", sources=np.zeros(MANY, int), **given)
-    assert_follows(drawn["hop_1"].astype(int) - 1, bias)
+    assert_follows(drawn["hop_1"].astype(int) - 1, bias, times)
 
 
 @pytest.mark.parametrize("bias", BIASES)
