@@ -193,6 +193,23 @@ def test_rejection_that_cannot_be_is_refused(hubs):
             prepare(hubs[0], algo, select="rejection", device="cpu", **options)
 
 
+def test_weights_whose_range_is_not_known_are_read(tmp_path):
+    store = star(tmp_path / "g.zarr")
+    store.weight_range = None
+    plan = prepare(store, "neighbor", edge_bias=OFTEN, device="cpu").plan
+    assert plan.select is Method.KEYS
+    assert "weights of the graph are too far apart or not known" in plan.bias
+    assert prepare(store, "neighbor", edge_bias="2 if e.depth else 1", device="cpu").plan.select is Method.REJECTION
+
+
+@pytest.mark.parametrize("fanout", [(2**30,), (300,), (0,), (-1, 2), (1, 1, 1)])
+def test_any_number_of_neighbors(tmp_path, hubs, fanout):
+    options = {"edge_bias": TEXTS[1], "sources": np.arange(20), "seeds_per_batch": 4, "fanout": fanout}
+    drawn = arrays_of(hubs[0], tmp_path / "s.zarr", "minibatch", **options)
+    rows = arrays_of(hubs[0], tmp_path / "s.zarr", "minibatch", select="its", **options)
+    assert drawn["hop_edges"][:, 0].tolist() == rows["hop_edges"][:, 0].tolist()
+
+
 def test_its_and_keys_stay_what_they_were(tmp_path, hubs):
     for select in ("its", "keys"):
         plan = prepare(hubs[0], "neighbor", edge_bias=OFTEN, select=select, device="cpu").plan
