@@ -145,6 +145,7 @@ def hubs(tmp_path_factory):
     return [random_store(folder / f"{n}.zarr", vertices=200, edges=9000, partitions=n) for n in (1, 5)]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize(("algo", "options"), HUBS, ids=[f"{a}-{i}" for i, (a, _) in enumerate(HUBS)])
 def test_the_request_alone_decides(tmp_path, hubs, algo, options, text):
