@@ -30,8 +30,6 @@ class MiniBatches(Traversals):
     ``sources`` int64 [instances, seeds, 2]: each seed's vertex and its position in the list of sources; -1 for none.
     """
 
-    places = True
-
     def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
         xp = backend.xp
         self.disjoint = backend.disjoint

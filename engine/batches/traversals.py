@@ -84,7 +84,6 @@ class Traversals:
     """
 
     comes_back = False  # whether entries return to partitions that they have left, at the same depth
-    places = False  # whether kernels note the edge of each neighbor, beside it
     trying = False  # whether entries only look up the edges at ``offset`` of their rows: see collective.py
     offset: Array
     edge_bytes = EDGE_BYTES  # of an edge while a batch is put in order, at most
@@ -153,7 +152,7 @@ class Traversals:
             held = sum(local.size for local, *_ in self.sampled) + (self.waiting.size if self.waiting else 0)
             self.backend.claim(self.edge_bytes * (total + held))
         self.out = xp.full(total, self.none, self.dtype)
-        self.edge = xp.empty(total if self.places else 0, np.int64)  # number of the edge to each neighbor
+        self.edge = xp.empty(total if self.backend.places else 0, np.int64)  # number of the edge to each neighbor
         self.keys = xp.empty(total if self.backend.select is Method.KEYS else 0, np.float64)
         self.found = xp.zeros(capacity.size, np.int64)
         self.pending = xp.flatnonzero(capacity)

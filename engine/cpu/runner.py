@@ -352,7 +352,8 @@ class CpuSelector(CpuRunner):
         self.in_slices(entries, SLICE, lambda some, _, tally: kernel(some, *given, tally))
 
     def _select_from_rows(self, f: Frontier, entries: np.ndarray) -> None:
-        kernel, given = self.kernels.select_neighbors, (self.graph.arrays, self.params, np.uint64(self.seed), f.depth)
+        kernel, bounds = self.kernels.select_neighbors, self.bounds_of_trials(f.depth)
+        given = self.graph.arrays, self.params, np.uint64(self.seed), f.depth, bounds
         arrays = arrays_of(f)
         self.in_slices(entries, SLICE, lambda some, bad, tally: kernel(some, *given, arrays, bad, tally))
 

@@ -15,10 +15,11 @@ from csaw.engine.cuda.batches.layers import DeviceLayers
 from csaw.engine.cuda.batches.trees import Trees
 from csaw.engine.cuda.batches.walks import ClockWalks, UnlimitedWalks, Walks
 from csaw.engine.cuda.compile import sparse_pools
-from csaw.engine.cuda.declarations import HUB_BLOCK, WARP, struct
+from csaw.engine.cuda.declarations import HUB_BLOCK, TRIAL_BLOCK, WARP, struct
 from csaw.engine.cuda.graphs.streamed import StreamedGraph
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.plan.batch_kind import BatchKind
+from csaw.engine.plan.choices import Method
 from csaw.engine.plan.contracts import Batch, Frontier, TimedFrontier
 from csaw.engine.plan.selection import coin
 from csaw.engine.schedule.specialization import time_rules
@@ -164,6 +165,8 @@ class CudaSelector(CudaRunner):
             warps = -(-entries.size // (WARP // lanes))
             self.kernels.over("select_by_sums", WARP * warps, entries.size, entries, frontier, np.uint32(lanes), *given)
             return
+        if self.select is Method.REJECTION:
+            entries = self._left_by_trials(frontier, f, entries)
         room = f.degree[entries]
         if self.picks_numbers:
             room = cupy.minimum(room, f.capacity[entries])
@@ -175,6 +178,13 @@ class CudaSelector(CudaRunner):
             for of_size, block in ((room < HUB, WARP), (room >= HUB, HUB_BLOCK)):
                 self._select_rows(frontier, f, entries[of_size], room[of_size], block)
         self.check()
+
+    def _left_by_trials(self, frontier: np.ndarray, f: Frontier, entries: Array) -> Array:
+        """Select by trials; the entries that do not have all picks then."""
+        bounds = struct("TrialBounds", **self.bounds_of_trials(f.depth)._asdict())
+        given = self.kernels.params, np.uint64(self.seed), f.depth, bounds, self.counts
+        self.kernels.over("try_edges", WARP * entries.size, entries.size, entries, frontier, *given, block=TRIAL_BLOCK)
+        return entries[f.found[entries] < f.capacity[entries]]
 
     def _select_rows(self, frontier: np.ndarray, f: Frontier, entries: Array, room: Array, block: int) -> None:
         """Select with ``block`` threads an entry, for as many entries at a time as scratch memory has room for.

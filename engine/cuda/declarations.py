@@ -129,6 +129,7 @@ HUB_BLOCK = 512  # threads that serve a long row
 LONG_ROW = 1024  # neighbors from which a row is worth a group of HUB_BLOCK threads while a layout is built
 WALK_BLOCK = BLOCK  # most walkers of a block
 TREE_BLOCK = 128  # threads that draw an instance
+TRIAL_BLOCK = 128  # threads, a warp an entry, that try edges: their picks are in shared memory
 STAGED_PARENTS = 128  # most parents of a block of a hop
 BLOCK_PICKS = 1280  # picks of a hop that keep a block busy
 CHUNK_CELLS = 2048  # cells of a mini-batch's hop that a block numbers
@@ -154,6 +155,7 @@ SHARED = {
     "LONG_ROW": LONG_ROW,
     "WALK_BLOCK": WALK_BLOCK,
     "TREE_BLOCK": TREE_BLOCK,
+    "TRIAL_BLOCK": TRIAL_BLOCK,
     "STAGED_PARENTS": STAGED_PARENTS,
     "CHUNK_CELLS": CHUNK_CELLS,
     "SUM_PIECE": SUM_PIECE,
@@ -169,6 +171,7 @@ SHARED = {
     "OFFSET_BITS": OFFSET_BITS,
     "SELECT_UNIFORM": Method.UNIFORM.code,
     "SELECT_KEYS": Method.KEYS.code,
+    "SELECT_REJECTION": Method.REJECTION.code,
     "BIPARTITE": Collision.BIPARTITE.code,
     "UPDATED": Collision.UPDATED.code,
     "CONTIGUOUS": DETECTOR_CODES["contiguous"],

@@ -19,6 +19,7 @@ So a sample does not depend on the thread, batch, partition, device or order tha
                      depth
     order of edges   ORDER_DRAWS + number of the edge, at the slot of the sources; of instances that are joined
                      (--target)
+    trial of picks   TRIAL_DRAWS + number of the trial among those of the slot's vertex: its edge, and its coin
     pool of several  POOL_DRAWS + number >> 1, at the slot of the pool's first vertex; a number is a try, or beyond all
                      tries a pick
 """
@@ -27,6 +28,7 @@ import numpy as np
 
 HOOK_DRAWS = np.uint64(1 << 31)
 POOL_DRAWS = np.uint64(5 << 29)  # uniform picks from a pool of several vertices
+TRIAL_DRAWS = np.uint64(11 << 28)  # edges of a vertex's own row, proposed and accepted by their biases
 SIZE_DRAWS = np.uint64(3 << 30)  # forest fire's coin flips
 UPDATE_DRAWS = np.uint64(7 << 29)  # the seed of what a traversal's update draws, at the slot of its edge
 FRONTIER_DRAWS = np.uint64(15 << 28)  # what selects a frontier from a pool of vertices that wait

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from csaw.engine.api import hooks
-from csaw.engine.api.algorithm import Walk
+from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.hook_language import is_truth
 
 # Arithmetic of intervals: bounds of what a hook computes from numbers of which bounds are known.
@@ -208,6 +208,7 @@ LARGEST = 1e260  # of a bound: its product with any float32 and any number of ed
 TRIALS = 256  # most trials of a step by rejection that bounds may let one expect
 DEEPEST = 16  # calls of own functions within each other
 VERTICES = ("dst", "src")
+DEPTHS = Interval(0, MOST)
 
 
 @dataclass(frozen=True)
@@ -227,9 +228,13 @@ class Bounds:
         return 1.0 / LARGEST <= self.high <= min(LARGEST, TRIALS * self.low)
 
 
-def derived_bounds(algorithm: Walk) -> Bounds | None:
-    """The bounds of edge_bias / e.weight of a walk; None where nothing is proven."""
-    return _read(algorithm)[0]
+def derived_bounds(algorithm: Algorithm, depth: int | None = None) -> Bounds | None:
+    """The bounds of edge_bias / e.weight at all depths, or at one; None where nothing is proven.
+
+    A traversal draws no edge apart: ``high`` bounds all of its edges.
+    """
+    found = _read(algorithm, depth)[0]
+    return replace(found, high=max(found.high, found.back)) if found and isinstance(algorithm, Traversal) else found
 
 
 def asks_on_return(algorithm: Walk) -> bool:
@@ -237,23 +242,31 @@ def asks_on_return(algorithm: Walk) -> bool:
     return _read(algorithm)[1]
 
 
-def _read(algorithm: Walk) -> tuple[Bounds | None, bool]:
+def _read(algorithm: Algorithm, depth: int | None = None) -> tuple[Bounds | None, bool]:
     bias = hooks.edge_bias(algorithm, weighted=False)  # in which the weight is 1
-    bounds, asks = _read_text(bias.source, hooks.params(algorithm))
+    depths = _depths(algorithm) if depth is None else Interval(depth, depth)
+    bounds, asks = _read_text(bias.source, hooks.params(algorithm), depths)
     return None if bias.columns else bounds, asks
 
 
+def _depths(algorithm: Algorithm) -> Interval:
+    """The depths at which neighbors are selected."""
+    if not isinstance(algorithm, Traversal) or algorithm.is_unlimited:
+        return DEPTHS
+    return Interval(0, max(len(algorithm.sizes()) - 1, 0))
+
+
 @lru_cache(64)
-def _read_text(source: str, params: tuple[float, ...]) -> tuple[Bounds | None, bool]:
+def _read_text(source: str, params: tuple[float, ...], depths: Interval) -> tuple[Bounds | None, bool]:
     with hooks.TREES:
         tree = ast.parse(source)
     try:
-        returning = IntervalReader(tree, params, returns=True)
+        returning = IntervalReader(tree, params, returns=True, depths=depths)
         back, asks = returning.result(), returning.asks
     except (Unbounded, ArithmeticError, RecursionError):
         return None, True
     try:
-        others = IntervalReader(tree, params, returns=False).result()
+        others = IntervalReader(tree, params, returns=False, depths=depths).result()
     except (Unbounded, ArithmeticError, RecursionError):
         return None, asks
     return _bounds(others, back), asks
@@ -269,11 +282,14 @@ def _bounds(others: Interval, back: Interval) -> Bounds | None:
 
 
 class IntervalReader:
-    """Runs the function ``edge_bias`` of a text. ``returns``: of the edge to the previous vertex, or of all others."""
+    """Runs the function ``edge_bias`` of a text. ``returns``: of the edge to the previous vertex, or of all others.
 
-    def __init__(self, tree: ast.Module, params: Sequence[float], returns: bool) -> None:
+    ``depths``: those at which it is called.
+    """
+
+    def __init__(self, tree: ast.Module, params: Sequence[float], returns: bool, depths: Interval = DEPTHS) -> None:
         self.functions = {one.name: one for one in tree.body if isinstance(one, ast.FunctionDef)}
-        self.params, self.returns, self.calls = params, returns, 0
+        self.params, self.returns, self.depths, self.calls = params, returns, depths, 0
         self.asks = False  # whether it has asked if an edge exists
         imports = [one for one in tree.body if isinstance(one, ast.ImportFrom)]
         self.imported = {one.asname or one.name: one.name for each in imports for one in each.names}
@@ -289,7 +305,7 @@ class IntervalReader:
         known = {name: Interval(0, MOST, name) for name in VERTICES}
         known["source"] = Interval(-1, MOST, "source")  # -1: none
         known["prev"] = known["dst"] if self.returns else Interval(-1, MOST, "prev")
-        known |= {"depth": Interval(0, MOST), "instance": Interval(0, 2 * MOST - 1), "weight": Interval(1.0, 1.0)}
+        known |= {"depth": self.depths, "instance": Interval(0, 2 * MOST - 1), "weight": Interval(1.0, 1.0)}
         return self._called(self.functions["edge_bias"], known)
 
     def _called(self, function: ast.FunctionDef, known: Environment) -> Interval:

@@ -101,7 +101,7 @@ class Method(StrEnum):
     ALIAS = "alias", True, True
     """Draw from an alias table made beforehand (Walker 1977; Vose 1991)."""
     REJECTION = "rejection", True, False
-    """Propose a neighbor by its weight, accept it by its bias (KnightKing, SOSP 2019)."""
+    """Propose a neighbor by its weight, or any edge in a traversal, accept it by its bias (KnightKing, SOSP 2019)."""
     ITS = "its", False, False
     """Search the running sums of a row: inverse transform sampling (C-SAW, SC 2020, section IV)."""
     KEYS = "keys", False, False

@@ -171,8 +171,8 @@ def find_needs(store: Store, algorithm: Algorithm, *, weighted: bool, select: Me
     apart, hopeless = return_apart(algorithm, select), may_be_hopeless(algorithm, select)
     in_sums = select.by_sums and collision is not Collision.UPDATED and bias.static and _picks_in_sums(algorithm)
     of_edges = {
-        "weights": weighted and ("weight" in bias.reads | others_read or select is Method.REJECTION),
-        "alias_tables": select is Method.ALIAS or (select is Method.REJECTION and weighted),
+        "weights": weighted and ("weight" in bias.reads | others_read or _proposes_by_weight(algorithm, select)),
+        "alias_tables": select is Method.ALIAS or (weighted and _proposes_by_weight(algorithm, select)),
         "single_weights": weighted and (apart or hopeless),
     }
     return Needs(
@@ -182,7 +182,7 @@ def find_needs(store: Store, algorithm: Algorithm, *, weighted: bool, select: Me
         asks_members=second_order or others_ask,
         asks_far=others_ask or FAR in bias.reads or (isinstance(rule, Clocks) and second_order),
         asks_back=_asks_back(algorithm, select, second_order),
-        asks_later=second_order and select is Method.REJECTION and not hopeless and OTHER not in bias.reads,
+        asks_later=second_order and _proposes_by_weight(algorithm, select) and not hopeless and OTHER not in bias.reads,
         return_apart=apart,
         row_weights=weighted and apart,
         weighs_members=weighted and apart and not store.multigraph,
@@ -201,6 +201,11 @@ def find_needs(store: Store, algorithm: Algorithm, *, weighted: bool, select: Me
         cases=cases_of(algorithm, select),
         **of_edges,
     )
+
+
+def _proposes_by_weight(algorithm: Algorithm, select: Method) -> bool:
+    """Whether neighbors are proposed by weight; traversals propose any edge."""
+    return select is Method.REJECTION and isinstance(algorithm, Walk)
 
 
 def _asks_back(algorithm: Algorithm, select: Method, second_order: bool) -> bool:

@@ -2,14 +2,14 @@
 
 import ast
 import math
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.hook_language import is_own
 from csaw.engine.api.rules import MiniBatch, SharedNumbers, SourceEdges, VertexLayer, WholeClusters
 from csaw.engine.draws import LEAST_BIAS
-from csaw.engine.plan.bias_bounds import LARGEST, TRIALS, derived_bounds
+from csaw.engine.plan.bias_bounds import LARGEST, TRIALS, Bounds, derived_bounds
 from csaw.engine.plan.choices import Method
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BiasError, OptionError
@@ -33,10 +33,13 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None, s
             f"{algorithm.name()}.edge_bias is {bias.constant}; "
             f"a bias must be 0, or a finite number from {LEAST_BIAS} on"
         )
-    can = _of_walk(algorithm, bias, weighted, forced) if isinstance(algorithm, Walk) else _of_traversal(algorithm, bias)
+    if isinstance(algorithm, Walk):
+        can = _of_walk(algorithm, bias, weighted, forced)
+    else:
+        can = _of_traversal(algorithm, bias, weighted, forced, store)
     far_apart = Method.KEYS in can and weighted and "weight" in bias.reads and _far_apart(store)
     if far_apart:
-        can.discard(Method.ITS)
+        can -= {Method.ITS, Method.REJECTION}  # which draws what trials leave by such sums
     usable = [method for method in Method if method in can]
     chosen = forced or usable[0]
     if chosen not in can:
@@ -46,7 +49,7 @@ def choose_select(algorithm: Algorithm, weighted: bool, forced: Method | None, s
             least, largest = store.weight_range or (0, math.inf)
             reason = f" without replacement where weights are {least:g} to {largest:g}, too far apart for its sums"
         raise OptionError(f"--select {forced} cannot draw {algorithm.name()}{reason}; it can use {', '.join(usable)}")
-    if chosen is Method.REJECTION:
+    if chosen is Method.REJECTION and isinstance(algorithm, Walk):
         bounds(algorithm)
     return chosen
 
@@ -102,7 +105,7 @@ def _is_bounded(algorithm: Walk, forced: Method | None) -> bool:
     derived = derived_bounds(algorithm)
     if derived is None:
         return False
-    return derived.are_near or (forced is Method.REJECTION and 1.0 / LARGEST <= derived.high <= LARGEST)
+    return derived.are_near or (forced is Method.REJECTION and _are_bounds(derived))
 
 
 def proposes(algorithm: Algorithm, weighted: bool, store: GraphStore) -> bool:
@@ -119,12 +122,13 @@ def proposes(algorithm: Algorithm, weighted: bool, store: GraphStore) -> bool:
 
 
 def drawn_by(algorithm: Algorithm, weighted: bool, select: Method) -> str | None:
-    """How the bias of a walk that knows more than its edge is drawn by, in words; None for any other."""
-    if not isinstance(algorithm, Walk) or algorithm.timed:
-        return None
+    """How a bias that knows more than its edge is drawn by, in words; None for any other."""
     bias = hooks.edge_bias(algorithm, weighted)
-    if bias.static:
+    if bias.static or (isinstance(algorithm, Walk) and algorithm.timed):
         return None
+    if isinstance(algorithm, Traversal):
+        return _selected_by(algorithm, bias, weighted, select)
+    assert isinstance(algorithm, Walk)
     if select is Method.ALIAS:
         tables = tables_of(algorithm, select)
         return f"from {tables} tables, by depth" if tables > 1 else None
@@ -142,19 +146,42 @@ def drawn_by(algorithm: Algorithm, weighted: bool, select: Method) -> str | None
     return f"each step reads every neighbor: {_hindrance(algorithm, bias, weighted)}"
 
 
-def _hindrance(algorithm: Walk, bias: hooks.Hook, weighted: bool) -> str:
+def _selected_by(algorithm: Traversal, bias: hooks.Hook, weighted: bool, select: Method) -> str:
+    """How the bias of a traversal is drawn by."""
+    if select is not Method.REJECTION:
+        why = _hindrance(algorithm, bias, weighted)
+        return f"each vertex reads all of its neighbors: {why}"
+    derived = derived_bounds(algorithm)
+    assert derived is not None
+    span = f"{derived.low:g} to {derived.high:g}" if derived.low < derived.high else f"{derived.high:g}"
+    by_weight = weighted and "weight" in bias.reads
+    draws = derived.high / derived.low if derived.low > 0 else math.inf
+    most = f"; at most {draws:.3g} draws a neighbor expected" if draws < math.inf else ""
+    times = ", times the largest weight over the mean" if most and by_weight else ""
+    of = " of the weight" if by_weight else ""
+    way_back = f", {derived.back:g} on the way back" if derived.back < derived.low else ""
+    return f"{span}{of}{way_back}{most}{times}; few neighbors are all read"
+
+
+def _hindrance(algorithm: Walk | Traversal, bias: hooks.Hook, weighted: bool) -> str:
     """The reason why a bias is not drawn by rejection."""
     if bias.columns:
-        return f"it reads e.{min(bias.columns)}, and a draw knows its vertex, not its edge"
+        why = (
+            "and a draw knows its vertex, not its edge" if isinstance(algorithm, Walk) else "which has no known bounds"
+        )
+        return f"it reads e.{min(bias.columns)}, {why}"
+    if algorithm.rule.together or algorithm.rule.unique:
+        return "what several vertices select depends on each other"
     if "path" in bias.reads:
         return "it reads e.path"
     if weighted and "weight" in bias.reads and not is_by_weight(bias):
         return "it is not written as e.weight times a number of bounds"
-    derived = derived_bounds(algorithm)
-    if algorithm.bias_range is not None or (derived is not None and derived.are_near):
-        return "--select asks for it, or update reads the edge"
+    derived, of_walk = derived_bounds(algorithm), isinstance(algorithm, Walk)
+    if (isinstance(algorithm, Walk) and algorithm.bias_range) or (derived is not None and derived.are_near):
+        other = "update reads the edge" if of_walk else "weights of the graph are too far apart or not known"
+        return f"--select asks for it, or {other}"
     if derived is None:
-        return "no bounds; Walk.bias_range can declare some"
+        return "no bounds; Walk.bias_range can declare some" if of_walk else "no bounds"
     return f"it is from {derived.low:g} to {derived.high:g}, too far apart"
 
 
@@ -185,7 +212,9 @@ def _is_multiple(value: ast.expr | None) -> bool:
     return isinstance(value, ast.Name | ast.Constant) and ast.unparse(value) in ("weight", "0", "0.0")
 
 
-def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
+def _of_traversal(
+    algorithm: Algorithm, bias: hooks.Hook, weighted: bool, forced: Method | None, store: GraphStore
+) -> set[Method]:
     """The methods that select this traversal's neighbors by their biases."""
     assert isinstance(algorithm, Traversal)
     rule = algorithm.rule
@@ -214,10 +243,47 @@ def _of_traversal(algorithm: Algorithm, bias: hooks.Hook) -> set[Method]:
     can = {
         Method.UNIFORM: (bias.constant or 0) > 0,
         Method.ALIAS: bias.static and whole and min(algorithm.sizes(), default=0) >= 0,
+        Method.REJECTION: _can_try(algorithm, bias, weighted, forced, store),
         Method.ITS: not rule.together,
         Method.KEYS: not rule.replace and not rule.by_steps,
     }
     return {method for method, possible in can.items() if possible}
+
+
+def _can_try(algorithm: Traversal, bias: hooks.Hook, weighted: bool, forced: Method | None, store: GraphStore) -> bool:
+    """Whether a vertex can propose any of its edges and accept it by its bias, rather than read them all."""
+    selects = algorithm.rule.coins or max(algorithm.sizes(), default=0) > 0  # -1: all
+    if bias.static or bias.columns or algorithm.rule.together or not selects:
+        return False
+    if weighted and "weight" in bias.reads and (store.weight_range is None or not is_by_weight(bias)):
+        return False
+    derived = derived_bounds(algorithm)
+    return derived is not None and (derived.are_near or (forced is Method.REJECTION and _are_bounds(derived)))
+
+
+def _are_bounds(derived: Bounds) -> bool:
+    """Whether a bias can be accepted by its share of the highest one, however far the lowest is."""
+    return 1.0 / LARGEST <= derived.high <= LARGEST
+
+
+class TrialBounds(NamedTuple):
+    """The bounds by which a traversal accepts edges at a depth."""
+
+    low: float
+    """The lowest bias, over the weight if it reads the weight."""
+    high: float
+    """The highest, likewise."""
+    highest: float
+    """The highest of all: of the heaviest edge."""
+
+
+def bounds_of_trials(algorithm: Traversal, weighted: bool, store: GraphStore, depth: int) -> TrialBounds:
+    """The bounds of the biases at a depth of a traversal by rejection."""
+    derived = derived_bounds(algorithm, depth)
+    assert derived is not None
+    by_weight = weighted and "weight" in hooks.edge_bias(algorithm, weighted).reads
+    heaviest = store.weight_range[1] if by_weight and store.weight_range else 1.0
+    return TrialBounds(derived.lowest, derived.high, derived.high * heaviest)
 
 
 def _in_time(algorithm: Traversal, bias: hooks.Hook) -> set[Method]:
@@ -253,7 +319,7 @@ def from_whole_rows(algorithm: Algorithm) -> TypeGuard[Traversal]:
 
 def return_apart(algorithm: Algorithm, select: Method) -> bool:
     """Whether a rejection walk draws the return edge apart, because its bias may exceed the bound of the others."""
-    if select is not Method.REJECTION:
+    if select is not Method.REJECTION or not isinstance(algorithm, Walk):
         return False
     _, high, back = bounds(algorithm)
     return back > high
@@ -264,9 +330,8 @@ def may_be_hopeless(algorithm: Algorithm, select: Method) -> bool:
 
     Bounds that a user's own class declares may not hold; those that are derived do.
     """
-    if select is not Method.REJECTION:
+    if select is not Method.REJECTION or not isinstance(algorithm, Walk):
         return False
-    assert isinstance(algorithm, Walk)
     low, high, back = bounds(algorithm)
     if algorithm.bias_range is None:
         derived = derived_bounds(algorithm)

@@ -129,8 +129,8 @@ class AtStep(OfStore):
     """Reads a bias with what is known of a graph, at some depths."""
 
     def __init__(self, tree: ast.Module, params: tuple[float, ...], store: GraphStore, depths: Interval) -> None:
-        self.depths, self.ways = depths, 1
         super().__init__(tree, params, store)
+        self.depths, self.ways = depths, 1
 
     def of_edges(self) -> dict[str, Interval]:
         known = super().of_edges()

@@ -11,12 +11,13 @@ from csaw.engine.api.algorithm import Algorithm, MiniBatches, Traversal, Walk
 from csaw.engine.api.bases import InTime, TemporalWalk
 from csaw.engine.api.hook_language import is_own
 from csaw.engine.api.hook_scope import INLINED
-from csaw.engine.api.rules import Clocks, MiniBatch, SourceEdges
+from csaw.engine.api.rules import Clocks, MiniBatch, SourceEdges, Steps
 from csaw.engine.api.starts import BIASES
 from csaw.engine.api.termination import is_unlimited
 from csaw.engine.plan.choices import Method
 from csaw.engine.plan.contracts import Array, Store
 from csaw.engine.plan.plan import Plan
+from csaw.engine.plan.selection import TrialBounds, bounds_of_trials
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
 
 # The rules of walks and of neighbors in time as kernels read them: constants that they are specialized on, and numbers
@@ -198,6 +199,21 @@ class Specialization:
         return is_own(type(self.algorithm)) and bool(self.others["update"] or self.others["dead_end"])
 
     @property
+    def places(self) -> bool:
+        """Whether the edge of each pick is noted beside its neighbor: in mini-batches, and where trials may leave the
+        rest to the whole row, which they tell what is taken.
+        """
+        return isinstance(self.rule, MiniBatch) or (
+            self.select is Method.REJECTION and not isinstance(self.rule, Steps)
+        )
+
+    def bounds_of_trials(self, depth: int) -> TrialBounds:
+        """The bounds by which edges are accepted at a depth of a traversal; none where edges are selected otherwise."""
+        if self.select is not Method.REJECTION:
+            return TrialBounds(0.0, 0.0, 0.0)
+        return bounds_of_trials(self.traversal, self.weighted, self.store.stored, depth)
+
+    @property
     def asks_later(self) -> bool:
         """Whether walkers leave questions about edges for later: see Needs.asks_later."""
         return self.streamed and self.needs.asks_later
@@ -252,7 +268,7 @@ class Specialization:
             constants |= {
                 "REPLACE": rule.replace,
                 "SUCCESSIVE": self.select is Method.ITS and not rule.replace and not isinstance(rule, Clocks),
-                "PLACED": isinstance(rule, MiniBatch),
+                "PLACED": self.places,
                 "POOLED": rule.only_new or each_edge_once,
                 "INDUCED": isinstance(rule, SourceEdges),
                 "EACH_EDGE_ONCE": each_edge_once,

@@ -11,7 +11,7 @@ from csaw.engine.bench.bench_row import Row, Verdict, beside, by_row, measured, 
 from csaw.engine.bench.context import Context, Suite
 from csaw.engine.bench.graphs import Graph
 from csaw.engine.bench.machine import timed
-from csaw.engine.bench.measure import Work
+from csaw.engine.bench.measure import Options, Work
 from csaw.engine.bench.networks import (
     beside_goal,
     beside_one,
@@ -93,6 +93,7 @@ class KCore(Measure):
 
 
 BIAS_TIMES = 1.1
+TRAVERSED, FEW = 100_000, 2_000
 MANY, LONG = 4_000_000, {"walk_length": 80, "weighted": True}
 BUILT_IN, OWN = "node2vec p=.5 q=2, built in", "node2vec p=.5 q=2, own"
 NODE2VEC = "e.weight * (2 if e.dst == e.prev else 1 if e.prev < 0 or e.is_neighbor(e.prev, e.dst) else 0.5)"
@@ -108,6 +109,14 @@ BIASES = {
     "by depth, weights and then degrees": "e.weight if e.depth < 2 else 1 + e.dst_degree",
     "static": "e.weight * (1 + e.dst_degree) ** -0.5",
 }
+FANOUT = {"fanout": (25, 10)}
+PLAIN, ROWS = "neighbors of 25 x 10, equal biases", "neighbors of 25 x 10, whole rows"
+NEIGHBORS = {
+    "neighbors of 25 x 10, by what was before": "2 if e.dst == e.source else 1",
+    "neighbors of 25 x 10, near the vertex before": "2 if e.is_neighbor(e.prev, e.dst) else 1",
+    "neighbors of 25 x 10, by weight and depth": "e.weight * (1 + e.depth)",
+}
+"""Biases of traversals, which are drawn by trials."""
 ALTOGETHER = Work("a row at a time", "node2vec", 200, LONG | {"p": 0.5, "q": 2.0, "select": "its"})
 
 
@@ -116,6 +125,7 @@ def own_biases_rows(context: Context) -> Iterator[Row]:
 
     C-SAW's promise (Pandey et al., SC 2020) is that a user writes a bias and the engine does the rest. The walks are
     measured in turns. "A row at a time" is node2vec with ``--select its``, which is how a bias without bounds is drawn.
+    Neighbors are beside those with equal biases; "whole rows" are the first bias with ``--select its``.
     """
     for graph in context.graphs():
         works = [
@@ -128,6 +138,25 @@ def own_biases_rows(context: Context) -> Iterator[Row]:
         yield from (row if row["work"] == BUILT_IN else row | beside(row, built_in, "the built-in") for row in found)
         for row in context.measure(graph, [ALTOGETHER]):
             yield row | beside(row, built_in, "the built-in")
+        yield from _neighbor_rows(context, graph)
+
+
+def _neighbor_rows(context: Context, graph: Graph) -> Iterator[Row]:
+    """Neighbors by biases of the user's own, beside equal biases."""
+    first, *_ = NEIGHBORS.values()
+    works = [
+        Work(PLAIN, "neighbor", TRAVERSED, FANOUT | {"bias": "none"}),
+        *(Work(name, "neighbor", TRAVERSED, FANOUT | _biased(text)) for name, text in NEIGHBORS.items()),
+        Work(ROWS, "neighbor", FEW, FANOUT | _biased(first) | {"select": "its"}),
+    ]
+    found = list(context.compare(graph, works))
+    plain = rate_of(found, PLAIN)
+    yield from (row if row["work"] == PLAIN else row | beside(row, plain, "equal biases") for row in found)
+
+
+def _biased(text: str) -> Options:
+    """The options of a bias, which count weights if it reads them."""
+    return {"edge_bias": text, "weighted": "e.weight" in text}
 
 
 def own_biases_verdict(rows: list[Row]) -> Verdict:

@@ -11,16 +11,27 @@ Of a pool, numbers of edges are drawn, and the edges with these numbers are look
 import numpy as np
 from numba import int64, uint64
 
-from csaw.engine.cpu.kernels.access import away, borrowed, degree, neighbor_at, prefetch_edge, row_of, vertex_count
+from csaw.engine.cpu.kernels.access import (
+    away,
+    borrowed,
+    degree,
+    neighbor_at,
+    prefetch_edge,
+    row_of,
+    stored_weight,
+    vertex_count,
+)
 from csaw.engine.cpu.kernels.constants import (
     EACH_EDGE_ONCE,
     INDUCED,
     KEYED,
+    NEIGHBOR_WEIGHTS,
     PLACED,
     POOLED,
     REPLACE,
     SELECT,
     UNIFORM,
+    edge_bias,
     update,
     vertex_bias,
 )
@@ -35,8 +46,19 @@ from csaw.engine.cpu.kernels.select import (
 )
 from csaw.engine.cpu.kernels.walk import drawn_neighbor
 from csaw.engine.cpu.kernels.weigh import accumulate, search, weigh
-from csaw.engine.draws.addresses import FRONTIER_DRAWS, REST_DRAWS, SIZE_DRAWS, UPDATE_DRAWS
-from csaw.engine.draws.random import below, below_wide, draw64, frontier_word, is_bias, neg_log, philox, pool_word
+from csaw.engine.draws.addresses import FRONTIER_DRAWS, REST_DRAWS, SIZE_DRAWS, TRIAL_DRAWS, UPDATE_DRAWS
+from csaw.engine.draws.random import (
+    SHIFT,
+    below,
+    below_wide,
+    draw64,
+    fraction_of,
+    frontier_word,
+    is_bias,
+    neg_log,
+    philox,
+    pool_word,
+)
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_tools import empty, place_between
 
@@ -107,13 +129,102 @@ def update_frontier(edges, graph, params, seed, depth, instance, slot, source, p
             then[e] = int64(to)
 
 
+# Trials: any edge of a vertex is proposed, and accepted by its bias over a bound of all biases.
+#
+# The first accepted edges are the picks; without replacement, an edge that is picked already is passed over. So each
+# pick has the biases of what is left, as in successive selection. Trials end after a number that the row decides, which
+# take about as long as reading the row, or before, where so few are accepted that they would end so: what they have not
+# picked is drawn from the whole row, without what they have. When they end depends on how many they accept, not on
+# which, so the law is the same. cuda/kernels/trials.cuh has the same.
+
+EDGES_A_PICK = 8  # rows that have no more edges for each pick are not tried
+EDGES_A_TRIAL = 4  # of a row, for each trial at most
+TRIED_PICKS = 256  # of a vertex at most: each is compared with those before
+LEAST_TRIED, MOST_TRIALS = 32, 1 << 27
+FIRST_TRIALS = 32  # after which, and after twice as many each time, it is seen whether others would do
+
+
+@inner
+def is_tried(count, k):
+    """Whether trials pay in a row of ``count`` edges of which k are wanted."""
+    return k <= TRIED_PICKS and count > EDGES_A_PICK * k and count >= LEAST_TRIED
+
+
+@inner
+def is_among(value, values, size):
+    """Whether ``value`` is one of the first ``size`` values."""
+    found = False
+    for i in range(size):
+        found |= values[i] == value
+    return found
+
+
+@inner
+def accepts(params, graph, seed, depth, frontier, i, position, dst, coin, bounds):
+    """Whether the edge at ``position`` is accepted by its bias, which is computed where its bounds do not decide."""
+    low, high, highest = bounds
+    weight, level = stored_weight(graph, position) if NEIGHBOR_WEIGHTS else 1.0, coin * highest
+    if level < low * weight:
+        return True
+    if level >= high * weight:
+        return False
+    v, prev, source = frontier.vertex[i], frontier.previous[i], frontier.source[i]
+    return level < float(edge_bias(params, graph, seed, frontier.instance[i], depth, source, prev, v, dst, weight))
+
+
+@inner
+def by_trials(params, graph, seed, depth, bounds, frontier, i, row, count, spots, coins, picked, tally):
+    """Positions within its row of the picks of entry i that trials find, to ``picked``; returns their number.
+
+    ``bounds``: TrialBounds. ``spots``, ``coins``: room for a number of each pick.
+    """
+    instance, slot, v = uint64(frontier.instance[i]), uint64(frontier.slot[i]), frontier.vertex[i]
+    k, low, end = frontier.capacity[i], frontier.seen_from[i], frontier.seen_to[i]
+    size, accepted, trial, look = 0, int64(0), int64(0), int64(FIRST_TRIALS)
+    most = min(count // EDGES_A_TRIAL, MOST_TRIALS)
+    while size < k and trial < most:
+        if trial == look:
+            if (accepted + 1) * most < trial * k:
+                break
+            look *= 2
+        here = min(k - size, min(look, most) - trial)  # so none is drawn in vain
+        for j in range(here):
+            w0, w1, w2, w3 = philox(seed, instance, slot, TRIAL_DRAWS + uint64(trial + j))
+            spots[j], coins[j] = int64(below((w0 << SHIFT) | w1, uint64(count))), fraction_of(w2, w3)
+            prefetch_edge(graph, uint64(row + spots[j]))
+        for j in range(here):
+            position, dst = row + spots[j], neighbor_at(graph, row + spots[j])
+            if POOLED and not in_pool(v, dst, frontier.seen, low, end):
+                continue
+            if accepts(params, graph, seed, depth, frontier, i, position, dst, coins[j], bounds):
+                accepted += 1
+                picked[size] = spots[j]
+                size += int64(REPLACE or not is_among(spots[j], picked, size))
+        trial += here
+    tally[0] += trial
+    return size
+
+
+@inner
+def leave_out(picked, size, chosen, count, biases):
+    """Set the biases of the first ``size`` picks, positions within a row, to 0 among its ``chosen``, or all, edges."""
+    for j in range(size):
+        at = picked[j] if chosen.size == 0 else place_between(chosen, 0, count, picked[j])
+        biases[at] = 0.0
+
+
 @njit(nogil=True)
-def select_neighbors(entries, graph, params, seed, depth, frontier, bad, tally):
-    """Select neighbors of the frontier entries numbered ``entries``, by the method that the constants name."""
+def select_neighbors(entries, graph, params, seed, depth, bounds, frontier, bad, tally):
+    """Select neighbors of the frontier entries numbered ``entries``, by the method that the constants name.
+
+    ``bounds``: TrialBounds of this depth, for rejection.
+    """
     graph = borrowed(graph)
     instance, slot, vertex, previous, source, seen_from, seen_to, seen = frontier[:8]
     start, capacity, found, out, edge, out_key = frontier[8:]
     room = 64
+    tried = TRIED_PICKS if SELECT == "rejection" else 0
+    spots, coins, first = empty(tried, np.int64), empty(tried, np.float64), empty(tried, np.int64)
     biases, ctps, keys = empty(room, np.float64), empty(room, np.int64), empty(room, np.float64)
     pool, picked, targets = empty(room, np.int64), empty(room, np.int64), empty(room, np.int64)
     taken = empty(room, np.uint64)
@@ -124,6 +235,16 @@ def select_neighbors(entries, graph, params, seed, depth, frontier, bad, tally):
         found[i] = 0
         if count == 0 or k == 0:
             continue
+        before = 0
+        if SELECT == "rejection" and is_tried(count, k):
+            before = by_trials(params, graph, seed, depth, bounds, frontier, i, row, count, spots, coins, first, tally)
+            for j in range(before):
+                out[start[i] + j] = neighbor_at(graph, row + first[j])
+                edge[start[i] + j] = row + first[j] - away(graph, v)
+            found[i] = before
+            k -= before
+            if k == 0:
+                continue
         if max(count, k) > room:
             room = 2 * max(count, k)
             biases, ctps, keys = empty(room, np.float64), empty(room, np.int64), empty(room, np.float64)
@@ -145,6 +266,8 @@ def select_neighbors(entries, graph, params, seed, depth, frontier, bad, tally):
                 return
             if largest == 0.0:
                 continue
+            if before > 0 and not REPLACE:
+                leave_out(first, before, chosen, count, biases)
         if SELECT == "keys":
             size = by_keys(seed, where, at, biases, chosen, count, UNIFORM, min(k, count), keys, picked)
         elif REPLACE:
@@ -164,13 +287,13 @@ def select_neighbors(entries, graph, params, seed, depth, frontier, bad, tally):
                 biases[:count] = 1.0
             size = by_inverse_transform(seed, where, at, biases, count, largest, k, ctps, taken, targets, picked, tally)
         for j in range(size):
-            position = row + (chosen[picked[j]] if POOLED else picked[j])
-            out[start[i] + j] = neighbor_at(graph, position)
+            position, cell = row + (chosen[picked[j]] if POOLED else picked[j]), start[i] + before + j
+            out[cell] = neighbor_at(graph, position)
             if PLACED:
-                edge[start[i] + j] = position - away(graph, v)
+                edge[cell] = position - away(graph, v)
             if KEYED:
-                out_key[start[i] + j] = keys[j]
-        found[i] = size
+                out_key[cell] = keys[j]
+        found[i] = before + size
 
 
 @njit(nogil=True)

@@ -8,6 +8,7 @@ typedef long long i64;
 
 constexpr u64 HOOK_DRAWS = 1ull << 31;
 constexpr u64 POOL_DRAWS = 5ull << 29;
+constexpr u64 TRIAL_DRAWS = 11ull << 28;
 constexpr u64 SIZE_DRAWS = 3ull << 30;
 constexpr u64 UPDATE_DRAWS = 7ull << 29;
 constexpr u64 FRONTIER_DRAWS = 15ull << 28;

@@ -4,6 +4,7 @@
 #include "frontier.cuh"
 #include "pool.cuh"
 #include "busy.cuh"
+#include "trials.cuh"
 
 // k of the pool, every subset equally likely (Floyd: Bentley, CACM 30(9), 1987).
 __device__ __forceinline__ i64 uniform_distinct(u64 seed, u64 instance, u64 slot, const Pool& pool, i64 k)
@@ -129,7 +130,8 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void select_neighbors(i64 ent
 {
     const Working working;
     for (i64 n = blockIdx.x; n < entries; n += gridDim.x) {
-        const i64 e = numbers[n], v = f.vertex[e], k = f.capacity[e], offset = scratch.offset[n];
+        const i64 e = numbers[n], v = f.vertex[e], offset = scratch.offset[n];
+        const i64 tried = SELECT == SELECT_REJECTION ? f.found[e] : 0, k = f.capacity[e] - tried, start = f.start[e] + tried;
         const u64 instance = f.instance[e], slot = f.slot[e];
         const Place place = locate(v), before = f.previous[e] < 0 ? Place{0, 0} : locate(f.previous[e]);
         group_sync();  // the scratch of the entry before
@@ -147,6 +149,7 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void select_neighbors(i64 ent
             });
         if (pool.count > 0 && !(UNIFORM && (SELECT == SELECT_UNIFORM || SELECT == SELECT_KEYS))) largest = weigh(params, seed, pool, bad);
         if (largest < 0.0) return;
+        if (tried && !REPLACE && largest > 0.0) leave_out_tried(pool, f.edge + f.start[e], tried);
         if (pool.count > 0 && largest > 0.0) {
             if (SELECT == SELECT_KEYS) {
                 race(seed, instance, slot, pool);
@@ -157,10 +160,10 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void select_neighbors(i64 ent
                     const u64 word = pick_word(seed, instance, slot, j);
                     const i64 picked = UNIFORM ? (i64)below(word, (u64)pool.count) : search(pool.ctps, pool.count, (i64)below(word, (u64)total));
                     const i64 position = place.row + pool.position(picked);
-                    f.out[f.start[e] + j] = (vertex_t)neighbor_at(position);
-                    if (PLACED) f.edge[f.start[e] + j] = offset_of(position);
+                    f.out[start + j] = (vertex_t)neighbor_at(position);
+                    if (PLACED) f.edge[start + j] = offset_of(position);
                 }
-                if (threadIdx.x == 0) f.found[e] = k;
+                if (threadIdx.x == 0) f.found[e] = tried + k;
                 continue;
             } else if (k >= pool.count) {
                 size = take_all(pool);
@@ -172,11 +175,11 @@ extern "C" __global__ __launch_bounds__(HUB_BLOCK) void select_neighbors(i64 ent
         }
         for (i64 j = threadIdx.x; j < size; j += blockDim.x) {
             const i64 position = place.row + pool.position(pool.picked[j]);
-            f.out[f.start[e] + j] = (vertex_t)neighbor_at(position);
-            if (PLACED) f.edge[f.start[e] + j] = offset_of(position);
-            if (KEYED) f.key[f.start[e] + j] = pool.biases[pool.picked[j]];
+            f.out[start + j] = (vertex_t)neighbor_at(position);
+            if (PLACED) f.edge[start + j] = offset_of(position);
+            if (KEYED) f.key[start + j] = pool.biases[pool.picked[j]];
         }
-        if (threadIdx.x == 0) f.found[e] = size;
+        if (threadIdx.x == 0) f.found[e] = tried + size;
     }
 }
 

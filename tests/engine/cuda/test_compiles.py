@@ -31,7 +31,7 @@ from csaw.engine.cuda import compile, hook_code
 from csaw.engine.cuda.compile import FOLDER, Unit, builder_of, compile_all, kernels_of
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.hook_code import HookRefused
-from csaw.engine.plan.choices import DETECTORS
+from csaw.engine.plan.choices import DETECTORS, Method
 from csaw.engine.schedule.specialization import Specialization
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import DTYPES
@@ -304,6 +304,18 @@ def test_the_selection_of_a_frontier_compiles(name, residency, store, caplog, tm
     unit = kernels_of(Specialization(job.plan, store, job.algorithm))
     assert unit.constants["SELECTS_FRONTIER"]
     check(unit, FOR_OWN, caplog)
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed"])
+@pytest.mark.parametrize(
+    ("algo", "options"),
+    [("neighbor", {"replace": True}), ("minibatch", {}), ("forest-fire", {}), ("snowball", {"neighbor_size": 3})],
+)
+def test_trials_of_a_traversal_compile(algo, options, residency, store, caplog, cubins):
+    given = {"edge_bias": "e.weight * (2 if e.is_neighbor(e.prev, e.dst) else 1)", "residency": residency}
+    job = prepare(store, algo, device=Device(0, "none", OLDEST, 132, 1 << 40), **given, **options)
+    assert job.plan.select is Method.REJECTION
+    check(kernels_of(Specialization(job.plan, store, job.algorithm)), OLDEST, caplog)
 
 
 @pytest.mark.parametrize("residency", ["resident", "streamed"])

@@ -19,6 +19,7 @@ FILES = {
     "Hop": "hops.cu",
     "Frontier": "select.cu",
     "Scratch": "select.cu",
+    "TrialBounds": "select.cu",
     "Clocks": "clocks.cu",
     "Order": "clocks.cu",
     "MiniBatches": "minibatches.cu",

@@ -194,12 +194,15 @@ ROW = re.compile(r"^\| `(.+)` \| (.+) \|$", re.MULTILINE)
 
 def test_the_page_about_fast_biases_says_what_a_dry_run_says(store):
     page = (ROOT / "docs" / "guides" / "fast-biases.md").read_text()
-    rows = ROW.findall(page.partition("## What csaw can prove")[2])
-    assert len(rows) == 14
-    for text, found in rows:
-        plan = prepare(store, "deepwalk", edge_bias=text, device="cpu").plan
-        otherwise = "any neighbor" if plan.select is Method.UNIFORM else "from a table"
-        assert (plan.bias or otherwise) == found, text
+    of_walks, _, of_traversals = page.partition("## What csaw can prove")[2].partition("## Traversals")
+    of_traversals = of_traversals.partition("| edge bias of `neighbor`")[2]
+    assert len(ROW.findall(of_walks)) == 14
+    assert len(ROW.findall(of_traversals)) == 5
+    for algo, table in (("deepwalk", of_walks), ("neighbor", of_traversals)):
+        for text, found in ROW.findall(table):
+            plan = prepare(store, algo, edge_bias=text, device="cpu").plan
+            otherwise = "any neighbor" if plan.select is Method.UNIFORM else "from a table"
+            assert (plan.bias or otherwise) == found, text
 
 
 @pytest.mark.parametrize(

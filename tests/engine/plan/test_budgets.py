@@ -35,6 +35,8 @@ CASES = [
     ("neighbor", OPTIONS.get("neighbor", {})),
     ("layer", OPTIONS.get("layer", {})),
     ("multidimensional", OPTIONS.get("multidimensional", {}) | FEW_STEPS),
+    ("neighbor", {"fanout": (4, 3), "edge_bias": "2 if e.is_neighbor(e.prev, e.dst) else 1"}),
+    ("minibatch", {"fanout": (4, 3), "seeds_per_batch": 9, "edge_bias": "e.weight * (1 + e.depth)"}),
 ]
 
 
