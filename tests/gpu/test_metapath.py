@@ -47,7 +47,7 @@ def test_a_metapath_is_followed_alike(tmp_path, store, algo, metapath, weighted,
 def test_batches_in_the_memory_of_the_gpu_have_the_vertices_of_the_graph(tmp_path, store, algo):
     options = ALONG[algo] | {"metapath": "b,to_b,b,to_c,c,b", "seed": 5}
     stored = arrays_of(store, tmp_path / "s.zarr", algo, **options)
-    with csaw.stream(store, algo=algo, device="cuda", **options) as stream:
+    with csaw.stream(store, algo=algo, device="cuda", on_device=True, **options) as stream:
         [batch] = stream
         arrays = {name: array.get() for name, array in batch.on_device().items() if name in stored}
     assert arrays
