@@ -49,7 +49,7 @@ class OfStages:
         if walks.ndim == 2:
             return self._moved(xp, walks, away)
         first = xp.cumsum(lengths + 1) - lengths - 1
-        return self._moved(xp, walks, away[xp.arange(walks.size) - xp.repeat(first, (lengths + 1).tolist())])
+        return self._moved(xp, walks, away[xp.arange(walks.size) - xp.repeat(first, lengths + 1)])
 
     def _moved(self, xp: ModuleType, array: Array, away: "Array | int") -> Array:
         none = array == array.dtype.type(-1 % (1 << 8 * array.dtype.itemsize))
