@@ -191,9 +191,9 @@ def along(
 
 def can_be_staged(algorithm: Algorithm) -> bool:
     """Whether ``algorithm``, without its metapath, draws the same on the graph of the stages: whether it looks at no
-    vertex, and remembers none that it has visited.
+    vertex, remembers none that it has visited, and ends with no subgraph of those.
     """
-    return isinstance(algorithm.rule, Steps | HopTable) and is_blind(algorithm)
+    return isinstance(algorithm.rule, Steps | HopTable) and is_blind(algorithm) and not algorithm.ends_induced
 
 
 def _refuse(algorithm: Algorithm) -> None:

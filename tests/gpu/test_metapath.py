@@ -17,6 +17,7 @@ ALONG = {
     "ppr": {"termination_prob": 0.1},
     "neighbor": {"fanout": (4, 3, 2)},
     "minibatch": {"fanout": (4, 3), "seeds_per_batch": 16},
+    "saint-walk": {"walk_length": 3, "frontier_size": 2, "instances": 20},
 }
 
 

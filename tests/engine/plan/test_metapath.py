@@ -280,6 +280,7 @@ ALONG = {
     "ppr": {"termination_prob": 0.1},
     "neighbor": {"fanout": [4, 3, 2]},
     "forest-fire": {},
+    "saint-walk": {"walk_length": 3, "frontier_size": 2, "instances": 20},
 }
 
 
