@@ -235,7 +235,6 @@ class CudaRunner(BatchBackend):
         return hosts
 
     def as_stored(self, arrays: dict[str, Array], identifiers: Identifiers) -> dict[str, np.ndarray] | None:
-        """Copy arrays like ``to_host``, with the ids of a sample store; None where the host has to convert them."""
         with cupy.cuda.Device(self.device.id), self.copies:
             with self.opening:
                 if self.originals is None or self.originals[0] is not identifiers:
