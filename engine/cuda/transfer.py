@@ -20,7 +20,7 @@ from csaw.partition.arrays.checksums import all_within
 from csaw.partition.arrays.loader import Uncompared
 from csaw.partition.errors import StoreError
 
-RIGHT = np.uint64(2**64 - 1)  # in place of the number of a block or value that is wrong
+RIGHT = np.uint64(2**64 - 1)  # in place of the number of a block or a value of an array that is wrong
 LIMITED = np.dtype(np.uint32), np.dtype(np.uint64), np.dtype(np.float32)  # types that kernels hold to a limit
 ROOM = 32 << 20  # bytes of ids that are converted at a time
 
@@ -40,18 +40,25 @@ class Checks:
 
         ``held``: the arrays of the partition on the host, ``there``: on the GPU.
         """
-        wrong = arrays.full(2 * len(blocks), RIGHT, np.uint64)
-        for number, one in enumerate(blocks):
-            values, sums = there[one.name][one.first :], on_device(one.sums)
-            if values.data.ptr % 4:  # kernels read words
-                self.store.read_edges(part.number, {one.name: held[one.name]})
-                there[one.name].set(held[one.name])
-            else:
-                self.kernels.over("compare_blocks", 4 * sums.size, sums.size, values, sums, wrong[2 * number :])
-            self._limit(one.name, held[one.name], there[one.name], wrong[2 * number + 1 :])
-        for one, place in zip(blocks, wrong.get().reshape(-1, 2).min(axis=1), strict=True):
+        names = list(dict.fromkeys(one.name for one in blocks))
+        wrong = arrays.full(len(names), RIGHT, np.uint64)
+        for number, name in enumerate(names):
+            own = [one for one in blocks if one.name == name]
+            self._compare(part, held[name], there[name], own, wrong[number:])
+            self._limit(name, held[name], there[name], wrong[number:])
+        for name, place in zip(names, wrong.get(), strict=True):
             if place != RIGHT:
-                raise self._error(part, one.name, held[one.name])
+                raise self._error(part, name, held[name])
+
+    def _compare(self, part: Partition, held: np.ndarray, there: Array, blocks: list[Uncompared], wrong: Array) -> None:
+        """Compare the blocks of an array, and note in ``wrong`` if one differs."""
+        if any((there.data.ptr + one.first * held.itemsize) % 4 for one in blocks):  # kernels read words
+            self.store.read_edges(part.number, {blocks[0].name: held})
+            there.set(held)
+            return
+        for one in blocks:
+            sums = on_device(one.sums)
+            self.kernels.over("compare_blocks", 4 * sums.size, sums.size, there[one.first :], sums, wrong)
 
     def _limit(self, name: str, held: np.ndarray, there: Array, wrong: Array) -> None:
         limit = self.store.limit_of(name)

@@ -101,10 +101,10 @@ def store(tmp_path, monkeypatch):
     return write_graph(tmp_path / "g.zarr", *given, directed=False, partitions=3)
 
 
-def uploaded(store, kernels, number=None):
+def uploaded(store, kernels, number=None, columns=(WEIGHT,)):
     """The edges of a graph, or of one partition, that went to the GPU and were checked there."""
-    there = made(cupy.zeros, store.edges, store, [WEIGHT])
-    staging = Staging(store, [WEIGHT], Checks(store, kernels))
+    there = made(cupy.zeros, store.edges, store, columns)
+    staging = Staging(store, columns, Checks(store, kernels))
     for part in store.partitions if number is None else [store.partitions[number]]:
         span = slice(part.first_edge, part.first_edge + part.edges)
         staging.upload(part, {name: array[span] for name, array in there.items()})
@@ -138,6 +138,18 @@ def test_what_is_right_is_taken(store, kernels, compared, merged):
     assert np.array_equal(found[INDICES], expected.indices)
     assert np.array_equal(found["weights"], expected.weights)
     assert sum(compared) > 8 * store.edges // BLOCK - 10
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_columns_of_bytes_begin_anywhere(store, tmp_path, kernels, merged):
+    graph = store.load()
+    kind = (np.arange(graph.indices.size) % 5).astype(np.uint8)
+    given = graph.indptr, graph.indices, graph.weights
+    columned = write_graph(tmp_path / "c.zarr", *given, directed=True, partitions=3, edge_columns={"kind": kind})
+    (column,) = columned.further_columns
+    found = uploaded(Coalesced(columned, 1) if merged else columned, kernels, columns=[WEIGHT, column])
+    assert np.array_equal(found[column.array], kind)
+    assert np.array_equal(found[INDICES], graph.indices)
 
 
 @pytest.mark.parametrize("name", [INDICES, "weights"])
