@@ -16,6 +16,7 @@ from csaw.engine.api.termination import Unending
 from csaw.engine.draws.addresses import SOURCE_SLOT
 from csaw.engine.plan.choices import Method
 from csaw.engine.plan.contracts import Array
+from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.samples.layouts.hops import Hops
 from csaw.engine.schedule.backend import ALL, Backend, any_set, set_count
 from csaw.engine.schedule.schedule import crowds
@@ -337,8 +338,14 @@ class Traversals:
         }
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
-        samples = {name: table[rows] for name, table in self.samples.items()} if self.hops else self.samples
-        return self.backend.to_host(samples)
+        return self.backend.to_host(self._of(rows))
+
+    def stored(self, rows: slice, identifiers: Identifiers) -> dict[str, np.ndarray] | None:
+        """Copy them as a sample store has them; None where the host has to convert ids."""
+        return self.backend.as_stored(self._of(rows), identifiers)
+
+    def _of(self, rows: slice) -> dict[str, Array]:
+        return {name: table[rows] for name, table in self.samples.items()} if self.hops else self.samples
 
     def on_device(self) -> dict[str, Array]:
         return self.samples

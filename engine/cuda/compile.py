@@ -23,12 +23,13 @@ from csaw.engine.cuda.declarations import SHARED
 from csaw.engine.cuda.hook_code import OF_SAMPLERS, Signature, c_type, compiled, hook_side, plain_body
 from csaw.engine.plan.batch_kind import BatchKind
 from csaw.engine.plan.choices import DETECTOR_CODES as DETECT
-from csaw.engine.plan.choices import GraphLayout, Method
+from csaw.engine.plan.choices import GraphLayout, Method, Residency
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.schedule.specialization import OFF, WEIGHT, Specialization
 from csaw.partition.base import stages
 from csaw.partition.base.cache import code_folder, own_file, write_own
 from csaw.partition.base.file_locks import alone
+from csaw.partition.base.first_work import LITTLE
 from csaw.partition.base.kernel_time import compiles, finds
 from csaw.partition.errors import DeviceError, OptionError
 from csaw.partition.graph.edge_columns import DTYPES, EdgeColumn
@@ -377,6 +378,18 @@ def builder_of(backend: Specialization) -> Unit:
         return Unit(files, constants | unread, [], (), launched=launched)
     bias = WEIGHT if backend.select is Method.REJECTION else backend.bias
     return Unit(files, constants, [bias], backend.params, launched=launched)
+
+
+TRANSFER = "compare_blocks", "find_unlimited", "relabel"
+
+
+def transfer_of(backend: Specialization) -> Unit:
+    """The source of the kernels that check what a resident graph reads, and convert the ids of samples; none where
+    either is so little that NumPy takes less time for it than they to load.
+    """
+    plan, read = backend.plan, backend.store.edges * backend.needs.edge.stored
+    much = max(plan.output_bytes, read * (plan.residency is Residency.RESIDENT)) > LITTLE
+    return Unit(("transfer.cu",), {}, [], (), launched=TRANSFER if much else ())
 
 
 def sparse_pools(backend: Specialization) -> bool:

@@ -1,6 +1,7 @@
 """Kernels specialized for one plan, and a graph in a GPU's memory or in its reach, with which batches are drawn."""
 
 import math
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial, wraps
 from types import ModuleType
@@ -16,7 +17,7 @@ from csaw.engine.api.hook_language import is_own
 from csaw.engine.batches.backend import BatchBackend
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.busy import Busy
-from csaw.engine.cuda.compile import Unit, builder_of, compile_all, counts_busy, kernels_of
+from csaw.engine.cuda.compile import Unit, builder_of, compile_all, counts_busy, kernels_of, transfer_of
 from csaw.engine.cuda.declarations import GROUP_BLOCK, GROUP_BUCKETS, GROUP_TILE, NEAR_BITS
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.host_partitions import HostPartitions
@@ -27,9 +28,11 @@ from csaw.engine.cuda.graphs.streamed import StreamedGraph, StreamedTables
 from csaw.engine.cuda.hook_code import HookRefused
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, pinned
+from csaw.engine.cuda.transfer import Checks, Originals
 from csaw.engine.plan.choices import Method, Residency
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.plan import Plan
+from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.schedule.backend import TALLY
 from csaw.engine.schedule.specialization import time_rules
 from csaw.partition.base.kernel_time import Stopwatch, compiles
@@ -167,9 +170,11 @@ class CudaRunner(BatchBackend):
         self.ends_early = bool(self.needs.timed or self.others["update"] or self.others["dead_end"] or store.directed)
         time_compiler()
         watch = Stopwatch()
-        units = kernels_of(self), builder_of(self)
+        units = kernels_of(self), builder_of(self), transfer_of(self)
         self._compile(units, device.architecture)
-        self.kernels, builder = (Kernels(unit, device) for unit in units)
+        self.kernels, builder, self.transfer = (Kernels(unit, device) for unit in units)
+        self.originals: tuple[Identifiers, Originals | None] | None = None  # once samples are converted
+        self.opening = threading.Lock()
         found = watch.read()
         with stage(LOADING):
             self.graph = self._load_graph(builder, node, devices)
@@ -229,6 +234,18 @@ class CudaRunner(BatchBackend):
             self.copies.synchronize()
         return hosts
 
+    def as_stored(self, arrays: dict[str, Array], identifiers: Identifiers) -> dict[str, np.ndarray] | None:
+        with cupy.cuda.Device(self.device.id), self.copies:
+            with self.opening:
+                if self.originals is None or self.originals[0] is not identifiers:
+                    self.originals = identifiers, Originals.fitting(identifiers, self.plan, self.transfer)
+                originals = self.originals[1]
+            if originals is None:
+                return None
+            hosts = originals.to_host(arrays)
+            self.copies.synchronize()
+        return hosts
+
     def kernel_seconds(self) -> tuple[float, float]:
         """Return the seconds in the kernels of a streamed run, and how far the work of multiprocessors differs.
 
@@ -248,7 +265,7 @@ class CudaRunner(BatchBackend):
         self.stop.set()
         if isinstance(self.graph, StreamedGraph):
             self.graph.close()
-        self.graph = self.kernels = None  # type: ignore[assignment]
+        self.graph = self.kernels = self.transfer = self.originals = None  # type: ignore[assignment]
         self.release()
 
     def _load_graph(
@@ -290,6 +307,7 @@ class CudaRunner(BatchBackend):
             keeps_weights=layout.keeps_weights or weighed,
             columns=self._columns(),
             rules=time_rules(self.algorithm),
+            checks=None if self.transfer.empty else Checks(self.store, self.transfer),
         )
 
 

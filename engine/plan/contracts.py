@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from csaw.partition import GraphStore, Partition
+from csaw.partition.arrays.loader import Uncompared
 from csaw.partition.arrays.words import Words
 from csaw.partition.graph.clusters import Clusters
 from csaw.partition.graph.edge_columns import EdgeColumn
@@ -70,6 +71,14 @@ class Store(Protocol):
         """Fill arrays with what a partition has of its edges, row after row, by the names of the store's arrays:
         ``indices``, neighbors as dense ids, and those of edge columns.
         """
+
+    def read_uncompared(self, number: int, arrays: Mapping[str, np.ndarray]) -> list[Uncompared]:
+        """Fill arrays likewise with all of its edges. Returns the blocks that the caller has to compare; an array that
+        has some it has to hold to its limit, too.
+        """
+
+    def limit_of(self, name: str) -> float | np.float32 | None:
+        """The largest value that an array of a partition may hold, if the least is 0; None: any value."""
 
     def read_ahead(self, number: int, names: Collection[str]) -> None:
         """Ask the system to read these arrays of a partition into its page cache."""

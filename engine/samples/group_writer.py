@@ -196,15 +196,20 @@ class GroupWriter(Draft):
         with self._counting:
             self._done.update(groups)
 
-    def write(self, group: int, arrays: Mapping[str, np.ndarray]) -> None:
-        """Write and commit one group. Vertices in ``arrays`` are dense ids, with all bits set where there is none."""
+    def write(self, group: int, arrays: Mapping[str, np.ndarray], *, converted: bool = False) -> None:
+        """Write and commit one group. Vertices in ``arrays`` are dense ids, with all bits set where there is none; or
+        those of the store, where they are ``converted``.
+        """
         self._check(group, arrays)
         with files.writing(self.partial, self._way_out):
             self._require_unchanged()
             marker = (
-                self._write_part(group, arrays) if isinstance(self.layout, Ragged) else self._write_rows(group, arrays)
+                self._write_part(group, arrays, converted)
+                if isinstance(self.layout, Ragged)
+                else self._write_rows(group, arrays, converted)
             )
-            marker["edges"] = self.layout.sizes(dict(arrays), all_ones(self.dense_dtype))
+            fill = self.identifiers.fill if converted else all_ones(self.dense_dtype)
+            marker["edges"] = self.layout.sizes(dict(arrays), fill)
             files.write_marker(marker_path(self.partial, group), marker)
         self.note([group])
         remove_checkpoints(self.partial, group)
@@ -239,7 +244,7 @@ class GroupWriter(Draft):
             if len(array) != wanted:
                 raise ValueError(f"group {group}: expected {wanted} rows of {name}, found {len(array)}")
 
-    def _write_rows(self, group: int, arrays: Mapping[str, np.ndarray]) -> Record:
+    def _write_rows(self, group: int, arrays: Mapping[str, np.ndarray], converted: bool) -> Record:
         written, widths = {}, {}
         for name, array in arrays.items():
             widths[name] = array.shape[1] if array.ndim > 1 else None
@@ -247,7 +252,7 @@ class GroupWriter(Draft):
             if array.ndim > 1 and array.shape[1] == 0:
                 continue
             key = f"{name}/{chunk_name(group, array.ndim)}"
-            pieces = chain(self.identifiers.stored(name, array), self._missing_rows(name, array))
+            pieces = chain(self.identifiers.stored(name, array, converted), self._missing_rows(name, array))
             written[key] = self._put(self.partial / key, pieces)
             sync_folder(self.partial / name)
         return {"widths": widths} | _noted(written)
@@ -259,13 +264,14 @@ class GroupWriter(Draft):
         if missing:
             yield np.full(missing * (array.shape[1] if array.ndim > 1 else 1), fill, dtype).view(np.uint8)
 
-    def _write_part(self, group: int, arrays: Mapping[str, np.ndarray]) -> Record:
+    def _write_part(self, group: int, arrays: Mapping[str, np.ndarray], converted: bool) -> Record:
         folder = part_path(self.partial, group, "")
         for each in (folder.parent, folder):  # never OUT.partial, which may have got its name
             each.mkdir(exist_ok=True)
         written = {}
         for name, array in arrays.items():
-            written[f"parts/{folder.name}/{name}"] = self._put(folder / name, self.identifiers.stored(name, array))
+            pieces = self.identifiers.stored(name, array, converted)
+            written[f"parts/{folder.name}/{name}"] = self._put(folder / name, pieces)
         sync_folder(folder)
         sync_folder(folder.parent)
         return {"sizes": {name: array.size for name, array in arrays.items()}} | _noted(written)

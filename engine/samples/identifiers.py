@@ -87,12 +87,12 @@ class Identifiers:
         else:
             self._relabel(np.ascontiguousarray(array).reshape(-1), table, out.reshape(-1))
 
-    def stored(self, name: str, array: np.ndarray) -> Iterator[np.ndarray]:
+    def stored(self, name: str, array: np.ndarray, converted: bool = False) -> Iterator[np.ndarray]:
         """Yield the bytes to write for the array ``name`` of a group, in pieces.
 
-        The next piece may use the memory of the last one.
+        The next piece may use the memory of the last one. ``converted``: its ids are those of the store already.
         """
-        table = self.table_of(name)
+        table = None if converted else self.table_of(name)
         if table is None:
             return in_pieces(self._typed(name, array))
         return self._originals(np.ascontiguousarray(array).reshape(-1), table)

@@ -36,6 +36,7 @@ from csaw.engine.plan.contracts import (
     TimedFrontier,
 )
 from csaw.engine.plan.plan import Plan
+from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.schedule.specialization import Specialization
 from csaw.partition.errors import BiasError, OptionError
 
@@ -133,6 +134,10 @@ class Backend(Specialization, ABC):
 
         Any thread may call this.
         """
+
+    def as_stored(self, arrays: dict[str, Array], identifiers: Identifiers) -> dict[str, np.ndarray] | None:
+        """Copy arrays like ``to_host``, with the ids of a sample store; None where the host has to convert them."""
+        return None
 
     # Counts
 

@@ -13,6 +13,7 @@ from csaw.engine.api.algorithm import Walk
 from csaw.engine.plan.contracts import Array, Batch, WaitingBatch
 from csaw.engine.plan.instance_bytes import flags_of_size
 from csaw.engine.plan.plan import Plan
+from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.samples.layouts import Arrays, SampleLayout
 from csaw.engine.schedule.backend import ALL, Backend, Crowded, OverBudget
 from csaw.engine.schedule.of_stages import OfStages
@@ -63,6 +64,12 @@ class FinishedBatch:
         ``rows``: instances to copy, counted from ``first`` (default: all). Arrays are those of :func:`draw_batches`.
         """
         return self.drawn.arrays(rows)
+
+    def stored(self, rows: slice, identifiers: Identifiers) -> Arrays | None:
+        """Copy ``rows`` with the ids of a sample store, if the device that has drawn them converts them; else None."""
+        convert = getattr(self.drawn, "stored", None)
+        found: Arrays | None = None if convert is None else convert(rows, identifiers)
+        return found
 
     def __getitem__(self, name: str) -> Array:
         """One of ``arrays()`` by name; StoreError where the samples have no such array."""

@@ -19,7 +19,6 @@ from itertools import pairwise
 
 from csaw.engine.plan.contracts import Partitions
 from csaw.engine.samples.group_writer import Counts, GroupWriter
-from csaw.engine.samples.layouts import Arrays
 from csaw.engine.samples.opened import joined
 from csaw.engine.schedule import batch_loop
 from csaw.engine.schedule.backend import ALL, TALLY, Backend
@@ -158,22 +157,29 @@ def _all_done(writes: list[Future[None]]) -> None:
 
 
 def _write_rows(writer: GroupWriter, group: int, drawn: list[FinishedBatch], low: int, high: int) -> None:
-    writer.write(group, _rows(drawn, low, high))
+    """Write the instances low .. high - 1 of consecutive batches of walks or hops, counted from the first instance of
+    the first batch.
 
-
-def _rows(drawn: list[FinishedBatch], low: int, high: int) -> Arrays:
-    """The arrays of the instances low .. high - 1 of consecutive batches of walks or hops, counted from the first
-    instance of the first batch.
-
-    One group at a time is copied from a GPU, through memory that is used again.
+    One group at a time is copied from a GPU, through memory that is used again. The GPU converts ids if it can.
     """
+    rows = _rows(drawn, low, high)
+    stored = [batch.stored(some, writer.identifiers) for batch, some in rows]
+    held = [one for one in stored if one is not None]
+    if len(held) == len(rows):
+        writer.write(group, joined(held), converted=True)
+    else:
+        writer.write(group, joined([batch.arrays(some) for batch, some in rows]))
+
+
+def _rows(drawn: list[FinishedBatch], low: int, high: int) -> list[tuple[FinishedBatch, slice]]:
+    """Batches that have some of these instances, and their numbers in each."""
     parts, start = [], drawn[0].first
     for batch in drawn:
         before = batch.first - start
         begin, end = max(low - before, 0), min(high - before, batch.instances)
         if begin < end:
-            parts.append(batch.arrays(slice(begin, end)))
-    return joined(parts)
+            parts.append((batch, slice(begin, end)))
+    return parts
 
 
 # Drawing the groups of a sample store.

@@ -35,11 +35,16 @@ def first_damaged(data: np.ndarray, sums: np.ndarray) -> int:
     """Number of the first block of ``data`` whose checksum is not the one in ``sums``; -1 when all are right."""
     whole = data[: sums.size * BLOCK]
     if _is_little(whole, BLOCK, "first_damaged"):
-        wrong = np.flatnonzero(_hashed(whole, BLOCK) != sums)
-        return int(wrong[0]) if wrong.size else -1
+        return first_damaged_of_few(whole, sums)
     from csaw.partition.arrays import checksum_kernels
 
     return int(checksum_kernels.first_damaged(whole, BLOCK, sums))
+
+
+def first_damaged_of_few(data: np.ndarray, sums: np.ndarray) -> int:
+    """The same, by NumPy in any case."""
+    wrong = np.flatnonzero(_hashed(data, BLOCK) != sums)
+    return int(wrong[0]) if wrong.size else -1
 
 
 def all_within(values: np.ndarray, limit: float | np.number) -> bool:

@@ -22,7 +22,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from csaw.partition.arrays.files import opened_again
-from csaw.partition.arrays.loader import AGAIN, UNPACKERS, StoredArray, open_array, read_ahead, read_array, rise
+from csaw.partition.arrays.loader import (
+    AGAIN,
+    UNPACKERS,
+    StoredArray,
+    Uncompared,
+    open_array,
+    read_ahead,
+    read_array,
+    read_uncompared,
+    rise,
+)
 from csaw.partition.arrays.nodes import open_group, read_group
 from csaw.partition.arrays.replace import require_not_aside
 from csaw.partition.base import arguments
@@ -269,6 +279,22 @@ class GraphStore(StoredIds, ShownGraph):
             known = out.size != edges or (number, name) in self._opened
             array = self.opened(number, name) if known else self._array(number, name)
             read_array(array, out, self.limit_of(name), first, edges)
+
+    def read_uncompared(self, number: int, arrays: Mapping[str, np.ndarray]) -> list[Uncompared]:
+        """Fill arrays as :meth:`read_edges`, with all edges of a partition, for a reader who compares them itself.
+
+        Returns the blocks that it has to compare; an array that has some it has to hold to its limit, too. All else is
+        checked here.
+        """
+        found = []
+        for name, out in arrays.items():
+            own = type(self) is GraphStore and out.size == self.partitions[number].edges  # a view may read others
+            sums = read_uncompared(self._array(number, name), out) if own else None
+            if sums is None:
+                self.read_edges(number, {name: out})
+            else:
+                found.append(Uncompared(name, 0, sums))
+        return found
 
     def limit_of(self, name: str) -> float | np.float32 | None:
         """The largest value that the array ``name`` of a partition may hold, if the least is 0; None: any value."""

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from csaw.partition.arrays.loader import AGAIN, StoredArray
+from csaw.partition.arrays.loader import AGAIN, StoredArray, Uncompared
 from csaw.partition.arrays.words import Words
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.attributes import TYPED, Attributes
@@ -110,6 +110,16 @@ class Recut(View):
         count = next((array.size for array in arrays.values()), 0)
         for part, edge, span in self._spans(self.partitions[number].first_edge + first, count):
             self.store.read_edges(part, {name: array[span] for name, array in arrays.items()}, edge)
+
+    def read_uncompared(self, number: int, arrays: Mapping[str, np.ndarray]) -> list[Uncompared]:
+        own, found = self.partitions[number], list[Uncompared]()
+        for part, edge, span in self._spans(own.first_edge, own.edges):
+            some = {name: array[span] for name, array in arrays.items()}
+            if span.stop - span.start < self.store.partitions[part].edges:
+                self.store.read_edges(part, some, edge)
+            else:
+                found += [one._replace(first=one.first + span.start) for one in self.store.read_uncompared(part, some)]
+        return found
 
     def read_ahead(self, number: int, names: Collection[str], first: int = 0, count: int | None = None) -> None:
         part = self.partitions[number]

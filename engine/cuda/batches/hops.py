@@ -13,6 +13,7 @@ from csaw.engine.cuda.declarations import BLOCK, CHUNK_CELLS, MOST_PARTS, PART_K
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.plan.batch_kind import frontiers
 from csaw.engine.plan.planning import worth_grouping
+from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.samples.layouts.hops import time_names
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.schedule.specialization import time_rules
@@ -97,7 +98,11 @@ class Hops:
         return name, (), (self.backend.counts,) if name == "hop_distinct_by_sums" else ()
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
-        return self.backend.to_host({name: table[rows] for name, table in self.on_device().items()})
+        return self.backend.to_host({name: array[rows] for name, array in self.on_device().items()})
+
+    def stored(self, rows: slice, identifiers: Identifiers) -> dict[str, np.ndarray] | None:
+        """Copy them as a sample store has them; None where the host has to convert ids."""
+        return self.backend.as_stored({name: array[rows] for name, array in self.on_device().items()}, identifiers)
 
     def on_device(self) -> dict[str, Array]:
         return {f"hop_{i}": table for i, table in enumerate(self.tables)}

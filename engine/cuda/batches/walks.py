@@ -16,6 +16,7 @@ from csaw.engine.cuda.declarations import BLOCK, HUB_BLOCK, WARP, record, struct
 from csaw.engine.cuda.runner import ALL_PARTITIONS, CudaRunner
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
+from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.schedule.schedule import crowds, rows_of
 from csaw.engine.schedule.specialization import sources_and_starts, time_rules
@@ -215,7 +216,15 @@ class Walks(WaitingWalks):
             backend.check()
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
-        return self.backend.to_host({name: array[rows] for name, array in self.on_device().items()})
+        return self.backend.to_host(self._of(rows))
+
+    def stored(self, rows: slice, identifiers: Identifiers) -> dict[str, np.ndarray] | None:
+        """Copy them as a sample store has them; None where the host has to convert ids."""
+        return self.backend.as_stored(self._of(rows), identifiers)
+
+    def _of(self, rows: slice) -> dict[str, Array]:
+        """The arrays of some walks, on the device."""
+        return {name: array[rows] for name, array in self.on_device().items()}
 
     def on_device(self) -> dict[str, Array]:
         times = {} if self.times is None else {"times": self.times}
@@ -294,11 +303,11 @@ class UnlimitedWalks(Rounds, Walks):
         """int64 [n + 1]: where walks begin, and where the last one ends, in host memory."""
         return np.append(0, self.backend.to_host({"ends": self.upto})["ends"])
 
-    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+    def _of(self, rows: slice) -> dict[str, Array]:
         first, last, _ = rows.indices(self.source.size)
         last = max(first, last)
         walks = self.walks[int(self.ends[first]) : int(self.ends[last])]
-        return self.backend.to_host({"walks": walks, "lengths": self.lengths[first:last]})
+        return {"walks": walks, "lengths": self.lengths[first:last]}
 
     def edges(self) -> int:
         return self.total - self.source.size

@@ -15,6 +15,7 @@ from csaw.engine.cuda.graphs.edge_arrays import addresses, made
 from csaw.engine.cuda.graphs.node import copied
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device, page_locked
+from csaw.engine.cuda.transfer import Checks
 from csaw.engine.plan.choices import GraphLayout
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.gpu_memory import ALIAS_CHUNK
@@ -53,6 +54,7 @@ class DeviceGraph:
         keeps_weights: bool,
         columns: Array,
         rules: TimeRules,
+        checks: Checks | None = None,
     ) -> None:
         self.store, self.layout, self.builder, self.columns = store, layout, builder, columns
         self.transfers, self.transfer_bytes = 0, 0
@@ -71,7 +73,7 @@ class DeviceGraph:
         self.possible: Array = None
         self.built_bytes = needs.edge.built(layout) * store.edges
         self.depths, self.cases = needs.table_depths, cases_of(needs)
-        self._read(stored, needs.stored_columns)
+        self._read(stored, Staging(store, needs.stored_columns, checks))
         del stored
         if membership != "search" or layout.is_built:
             self._build(host_indptr, rules)
@@ -102,9 +104,8 @@ class DeviceGraph:
         vertex = cupy.searchsorted(self.indptr, edges, side="right") - 1
         return vertex, edges - self.indptr[vertex]
 
-    def _read(self, stored: dict[str, Array], columns: Sequence[EdgeColumn]) -> None:
-        """Fill arrays of all edges, neighbors and ``columns``, by their names in the store."""
-        staging = Staging(self.store, columns)
+    def _read(self, stored: dict[str, Array], staging: "Staging") -> None:
+        """Fill arrays of all edges, neighbors and columns, by their names in the store."""
         for part in self.store.partitions:
             span = slice(part.first_edge, part.first_edge + part.edges)
             self.transfer_bytes += staging.upload(part, {name: array[span] for name, array in stored.items()})
@@ -179,19 +180,25 @@ def cases_of(needs: Needs) -> Array:
 class Staging:
     """A page-locked buffer through which partitions go to the current GPU, one after the other.
 
-    It takes their neighbors and ``columns``.
+    It takes their neighbors and ``columns``. ``checks``: of blocks that the store leaves to them; None: it leaves none.
     """
 
-    def __init__(self, store: Store, columns: Sequence[EdgeColumn]) -> None:
-        self.store = store
+    def __init__(self, store: Store, columns: Sequence[EdgeColumn], checks: Checks | None = None) -> None:
+        self.store, self.checks = store, checks
         self.room = made(page_locked, store.largest_partition, store, columns)
 
     def upload(self, part: Partition, arrays: Mapping[str, Array]) -> int:
         """Copy a partition into arrays on the GPU, by their names in the store. Returns the bytes copied."""
         held = {name: self.room[name][: part.edges] for name in arrays}
-        self.store.read_edges(part.number, held)
+        blocks = []
+        if self.checks is None:
+            self.store.read_edges(part.number, held)
+        else:
+            blocks = self.store.read_uncompared(part.number, held)
         for name, device in arrays.items():
             device.set(held[name])
+        if self.checks is not None and blocks:
+            self.checks.require(part, held, arrays, blocks)
         cupy.cuda.get_current_stream().synchronize()  # the buffer is used again
         return sum(host.nbytes for host in held.values())
 

@@ -1,5 +1,6 @@
 """Neighbor samples: a table of vertices for each hop."""
 
+import sys
 from collections.abc import Collection, Sequence, Sized
 from itertools import pairwise
 from pathlib import Path
@@ -95,14 +96,23 @@ class Hops(Table):
         return edges | times
 
     def edges_of_each(self, arrays: Arrays, fill: int) -> np.ndarray:
-        counts, hops = np.zeros(len(arrays["hop_0"]), np.int64), _hops(arrays)[1:]
+        hops = _hops(arrays)[1:]
         if is_little(sum(hop.nbytes for hop in hops)):
-            return sum((np.count_nonzero(hop != hop.dtype.type(fill), axis=1) for hop in hops), counts)
+            return self._counted(arrays, fill)
         from csaw.engine.samples.kernels import count_present
 
+        counts = np.zeros(len(arrays["hop_0"]), np.int64)
         for hop in hops:
             count_present(bits(np.ascontiguousarray(hop)), bits(fill, hop.dtype), counts)
         return counts
+
+    def counted_edges(self, arrays: Arrays, fill: int) -> np.ndarray:
+        """By NumPy where Numba is not loaded: side by side, threads count gigabytes in less time than that takes."""
+        return self.edges_of_each(arrays, fill) if "numba" in sys.modules else self._counted(arrays, fill)
+
+    def _counted(self, arrays: Arrays, fill: int) -> np.ndarray:
+        counts = np.zeros(len(arrays["hop_0"]), np.int64)
+        return sum((np.count_nonzero(hop != hop.dtype.type(fill), axis=1) for hop in _hops(arrays)[1:]), counts)
 
     def sources(self, arrays: Arrays) -> tuple[np.ndarray, np.ndarray]:
         first = np.ascontiguousarray(arrays["hop_0"])

@@ -28,7 +28,7 @@ from csaw.engine.api import hooks, registry
 from csaw.engine.bench import KERNELS
 from csaw.engine.cpu.typed_hooks import refused_for_gpus
 from csaw.engine.cuda import compile, hook_code
-from csaw.engine.cuda.compile import FOLDER, Unit, builder_of, compile_all, kernels_of
+from csaw.engine.cuda.compile import FOLDER, Unit, builder_of, compile_all, kernels_of, transfer_of
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.hook_code import HookRefused
 from csaw.engine.plan.choices import DETECTORS, Method
@@ -231,7 +231,7 @@ def test_kernels_compile(algo, options, architecture, bits, store, caplog, cubin
 
 
 def test_every_file_is_compiled_for_every_architecture(store, tmp_path):
-    device, files = Device(0, "none", ARCHITECTURES[0], 132, 1 << 40), {"build.cu", "sums.cu"}
+    device, files = Device(0, "none", ARCHITECTURES[0], 132, 1 << 40), {"build.cu", "sums.cu", "transfer.cu"}
     timed = events_store(tmp_path / "g.zarr", TIED, 5)
     neighbors = [(algo, options | {"start_time": 4}) for algo, options in NEIGHBORS_EVERYWHERE]
     for algo, options in (("temporal", EVERYWHERE_IN_TIME), *neighbors):
@@ -463,6 +463,19 @@ def test_running_sums_of_partitions_compile(architecture, bits, store, caplog, c
     assert "sums.cu" in kernels_of(backend).files
     for unit in (kernels_of(backend), builder_of(backend)):
         check(unit, architecture, caplog)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_checks_and_conversions_of_much_compile_once_for_all(architecture, store, caplog, cubins, monkeypatch):
+    device, found = Device(0, "none", architecture, 132, 1 << 40), set()
+    jobs = [prepare(store, algo, device=device) for algo in ("deepwalk", "neighbor")]
+    backends = [Specialization(job.plan, store, job.algorithm) for job in jobs]
+    assert all(transfer_of(backend).launched == () for backend in backends)
+    monkeypatch.setattr(compile, "LITTLE", 0)
+    for unit in map(transfer_of, backends):
+        check(unit, architecture, caplog)
+        found.add(unit.compile(architecture))
+    assert len(found) == 1
 
 
 ENDS = [pytest.param(one, marks=[] if one in (OLDEST, NEWEST) else [LIKE_OTHERS]) for one in ARCHITECTURES]

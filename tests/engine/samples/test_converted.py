@@ -1,0 +1,76 @@
+"""Groups whose ids the device has converted are written with the bytes of those that the host converts."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from helpers.graphs import TROUBLED, store_of
+from helpers.small_samples import files_of
+
+from csaw.engine import sample
+from csaw.engine.cpu.batches.hops import HopTables
+from csaw.engine.cpu.batches.walks import UnlimitedWalks, Walks
+from csaw.engine.samples.group_writer import GroupWriter
+from csaw.engine.samples.identifiers import Identifiers
+from csaw.engine.samples.layouts import hops
+from csaw.partition import write_graph
+
+IDS = {
+    "sparse": lambda n: np.arange(n) * 3 + 5,
+    "64 bits": lambda n: np.arange(n) * 2**40 - 7,
+    "unsigned": lambda n: np.arange(n).astype(np.uint64) + np.uint64(2**63),
+}
+CASES = [
+    ("deepwalk", {"num_walks": 40, "walk_length": 9, "in_flight": 50}),
+    ("ppr", {"num_walks": 40}),
+    ("neighbor", {"fanout": (3, 2), "weighted": False, "instances": 200, "in_flight": 37}),
+]
+
+
+@pytest.fixture
+def converting(monkeypatch):
+    """Batches of the CPU that convert ids as those of a GPU do; and the groups that were written so."""
+    written = []
+
+    def stored(batch, rows, identifiers):
+        return {name: identifiers.converted(name, array) for name, array in batch.arrays(rows).items()}
+
+    def begin():
+        for kind in (Walks, UnlimitedWalks, HopTables):
+            monkeypatch.setattr(kind, "stored", stored, raising=False)
+        monkeypatch.setattr(Identifiers, "_originals", None)  # calling it is an error
+        write = GroupWriter.write
+
+        def noted(writer, group, arrays, *, converted=False):
+            written.append(converted)
+            write(writer, group, arrays, converted=converted)
+
+        monkeypatch.setattr(GroupWriter, "write", noted)
+        return written
+
+    return begin
+
+
+@pytest.mark.parametrize("ids", IDS)
+@pytest.mark.parametrize(("algo", "options"), CASES, ids=[algo for algo, _ in CASES])
+def test_the_bytes_are_the_same(tmp_path, converting, ids, algo, options):
+    made = store_of(tmp_path / "made.zarr", TROUBLED, directed=True).load()
+    given = made.indptr, made.indices, made.weights
+    named = IDS[ids](made.indptr.size - 1)
+    graph = write_graph(tmp_path / "g.zarr", *given, directed=True, vertex_ids=named)
+    options |= {"seed": 3, "device": "cpu"}
+    sample(graph, tmp_path / "host.zarr", algo, **options)
+    written = converting()
+    sample(graph, tmp_path / "device.zarr", algo, **options)
+    assert written
+    assert all(written)
+    expected, found = files_of(tmp_path / "host.zarr"), files_of(tmp_path / "device.zarr")
+    assert expected.keys() == found.keys()
+    assert all(found[name] == data for name, data in expected.items())
+
+
+def test_edges_of_hops_are_counted_alike_without_numba(monkeypatch):
+    arrays = {"hop_0": np.array([[3], [-1]]), "hop_1": np.array([[1, -1], [-1, -1]])}
+    for loaded in ({"numba": None}, {}):
+        monkeypatch.setattr(hops, "sys", SimpleNamespace(modules=loaded))
+        assert hops.Hops().counted_edges(arrays, -1).tolist() == [1, 0]
