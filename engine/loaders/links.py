@@ -6,6 +6,7 @@ addresses of instance ``e * links + i``, so they depend neither on the mini-batc
 
 import math
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -23,6 +24,7 @@ from csaw.engine.sources.given_sources import TIMES
 from csaw.engine.sources.seeds import SeedOrder
 from csaw.engine.sources.sources import MOST_EPOCHS
 from csaw.partition import GraphStore
+from csaw.partition.base.arguments import unboxed
 from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -47,9 +49,11 @@ def sampling_of(given: object, ratio: float | None) -> NegativeSampling | None:
         raise _no_sampling(given) from error
     if sampling is None:
         return None
-    amount = sampling.amount
+    amount = unboxed(sampling.amount)
     if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 < amount <= MOST_SEEDS:
         raise _no_sampling(given)
+    sampling = copy(sampling)  # the caller's may change
+    sampling.amount = amount
     return sampling
 
 
@@ -96,11 +100,15 @@ class Links:
         """The number of negatives of a mini-batch with so many links."""
         return 0 if self.sampling is None else math.ceil(links * self.sampling.amount)
 
-    def most_seeds(self, links: int, vertices: int) -> int:
-        """The most seeds of a mini-batch with so many links."""
+    def count_ends(self, links: int) -> int:
+        """The number of ends of so many links and their negatives. OptionError beyond what a mini-batch can have."""
         each = 1 if self.sampling is not None and self.sampling.is_triplet() else 2
-        seeds = 2 * links + each * self.negatives(links)
-        return seeds if self.disjoint else min(seeds, vertices)
+        ends = 2 * links + each * self.negatives(links)
+        if ends > MOST_SEEDS:
+            raise OptionError(
+                f"batch_size: expected at most {MOST_SEEDS:,} ends of links and negatives together, found {ends:,}"
+            )
+        return ends
 
     def batch(self, positions: np.ndarray, epoch: int) -> "BatchLinks":
         """Those of a mini-batch, whose links are the kept ones at these ``positions``."""
@@ -153,11 +161,8 @@ class LinkBatches(EpochBatches):
     ) -> None:
         self.seeds, self.per_epoch = order.count, order.batches_per_epoch
         self.first, self.last = span_of(self.per_epoch, *share)
-        most = links.most_seeds(order.size, store.vertices)
-        if most > MOST_SEEDS:
-            raise OptionError(
-                f"batch_size: expected at most {MOST_SEEDS:,} ends of links and negatives together, found {most:,}"
-            )
+        ends = links.count_ends(order.size)
+        most = ends if links.disjoint else min(ends, store.vertices)
         # A plan needs to know how many seeds there are, not which.
         some: OptionValue = store.original_ids(np.zeros(most, np.int64))
         sources = some if links.times is None else {IDS: some, TIMES: np.zeros(most, np.int64)}
