@@ -213,13 +213,18 @@ def test_mini_batches_are_a_function_of_request_and_epoch(data, kind):
 
 
 def test_negatives_do_not_depend_on_the_size_of_mini_batches(data):
-    def negatives(size):
-        found = {}
-        for batch in loader_of(data, batch_size=size, shuffle=True, neg_sampling={"mode": "triplet", "amount": 2}):
+    def negatives(size, epoch=0, **options):
+        sampling = {"mode": "triplet", "amount": 2}
+        loader, found = loader_of(data, batch_size=size, neg_sampling=sampling, **options), {}
+        loader.epoch = epoch
+        for batch in loader:
             found |= dict(zip(batch.input_id.tolist(), batch.n_id[batch.dst_neg_index].tolist(), strict=True))
-        return found
+        return [found[number] for number in range(data.num_edges)]
 
-    assert negatives(7) == negatives(32) == negatives(500)
+    first = negatives(7)
+    assert first == negatives(32, shuffle=True) == negatives(500)
+    for other in (negatives(7, epoch=1), negatives(7, seed=6)):
+        assert sum(a == b for a, b in zip(first, other, strict=True)) < 50, "as many as by chance"
 
 
 def test_a_mini_batch_changed_in_place_changes_no_later_one(data):
