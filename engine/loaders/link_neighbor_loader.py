@@ -275,9 +275,10 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
         device, count, sampling = out.row.device, links.numbers.size, self.filter.neg_sampling
         given = self.filter.input_data[torch.tensor(links.numbers)]
         places = torch.tensor(links.places, device=device)
-        if out.batch is not None:
-            out.batch = out.batch % count
-        if sampling is not None and sampling.is_triplet():
+        is_triplet = sampling is not None and sampling.is_triplet()
+        if out.batch is not None:  # the link of each end: of pairs, sources come before targets
+            out.batch = out.batch % (places.numel() if is_triplet else places.numel() // 2) % count
+        if is_triplet:
             negatives = places[2 * count :].view(-1, count).t().contiguous().squeeze(-1)
             out.metadata = (given.input_id, places[:count], places[count : 2 * count], negatives, given.time)
             return self._gathered(out, arrays)

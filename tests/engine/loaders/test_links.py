@@ -302,22 +302,28 @@ def test_a_script_for_pyg_runs_with_another_import(data):
     assert torch.equal(batch.edge_label, val.edge_label)
 
 
-@pytest.mark.parametrize("mode", [None, "binary", "triplet"])
-def test_in_time_no_edge_is_later_than_its_link(data, mode):
+@pytest.mark.parametrize(("mode", "amount"), [(None, 0), ("binary", 2), ("binary", 1.5), ("triplet", 2)])
+def test_in_time_no_edge_is_later_than_its_link(data, mode, amount):
     times = data.time + 5
-    sampling = mode and {"mode": mode, "amount": 2}
+    sampling = mode and {"mode": mode, "amount": amount}
     kept = {"time_attr": "time", "edge_label_time": times, "neg_sampling": sampling, "temporal_strategy": "last"}
     for batch in loader_of(data, **kept):
         count = len(batch.input_id)
-        of_link = times[batch.input_id]
-        assert (batch.time <= of_link[batch.batch[batch.edge_index[1]]]).all()
-        positive, negative = negatives_of(batch)
+        of_link, negatives = times[batch.input_id], math.ceil(amount * count)
         if mode == "triplet":
             assert torch.equal(batch.seed_time, of_link)
-            assert batch.batch[batch.dst_neg_index].tolist() == [[i, i] for i in range(count)]
+            ends = [batch.src_index, batch.dst_pos_index, batch.dst_neg_index.t().reshape(-1)]
         else:
-            assert torch.equal(batch.edge_label_time, of_link.repeat(3 if mode else 1))
-        assert len(negative) == (2 * len(positive) if mode else 0)
+            assert torch.equal(batch.edge_label_time, of_link.repeat(4)[: count + negatives])
+            ends = [*batch.edge_label_index]
+        for end in ends:
+            link = torch.arange(len(end)) % count
+            assert torch.equal(batch.batch[end], link)
+            latest = dict(zip(end.tolist(), of_link[link].tolist(), strict=True))
+            drawn = zip(batch.edge_index[1].tolist(), batch.time.tolist(), strict=True)
+            assert all(time <= latest.get(node, time) for node, time in drawn)
+        assert (batch.time <= of_link[batch.batch[batch.edge_index[1]]]).all()
+        assert len(negatives_of(batch)[1]) == negatives
 
 
 # Arguments.
@@ -327,9 +333,10 @@ def test_a_source_that_is_joined_to_all_is_an_error_or_skipped():
     data = small()
     with pytest.raises(OptionError, match=r"vertex 0 has an edge to every .* so 7 links have no .*skip_full=True"):
         loader_of(data, [1], neg_sampling="triplet")
-    loader = loader_of(data, [1], neg_sampling="triplet", skip_full=True)
+    loader = loader_of(data, [1], neg_sampling="triplet", skip_full=True, disjoint=True)
     kept = [i for i, (u, _) in enumerate(EDGES) if u != 0]
     assert [i for batch in loader for i in batch.input_id.tolist()] == kept
+    assert [pair for batch in loader for pair in negatives_of(batch)[0]] == [EDGES[i] for i in kept]
     assert (loader.skipped, len(loader.dataset)) == (7, len(kept))
     whole = Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2)
     with pytest.raises(OptionError, match="expected a pair of vertices without an edge, found none"):
