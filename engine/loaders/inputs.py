@@ -56,10 +56,8 @@ def links_of(name: str, given: object, vertices: int) -> np.ndarray:
     rows = given if isinstance(given, list | tuple) else ()
     if held.ndim != 2 or len(held) != 2 or held.dtype.kind not in "iu" or any(_mixed(row, held) for row in rows):
         found = f"{held.dtype} {list(held.shape)}" if held.ndim else quoted(given)
-        raise OptionError(
-            f"{name}: expected vertex numbers [2, links], sources and targets, found {found}; HeteroData, whose links "
-            "have a type, is not supported"
-        )
+        hint = "; links of a type, which HeteroData has, are not supported" if isinstance(given, tuple) else ""
+        raise OptionError(f"{name}: expected vertex numbers [2, links], sources and targets, found {found}{hint}")
     if (outside := held[(held < 0) | (held >= vertices)]).size:
         raise OptionError(
             f"{name}: expected numbers of vertices from 0 to {vertices - 1}, found {quoted(int(outside[0]))}"

@@ -24,11 +24,12 @@ from csaw.engine.loaders.pyg_arguments import (
     without_others,
 )
 from csaw.engine.loaders.tensors import needed, share_of
+from csaw.engine.plan.rates import available_bytes
 from csaw.engine.sources.given_sources import known_times
 from csaw.engine.sources.seeds import SeedOrder
 from csaw.partition.base.arguments import flag, mapping, maybe, real
 from csaw.partition.base.python_names import in_python
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.ingestion.time_value import times_of
 
@@ -49,6 +50,7 @@ DECIDED = OF_NEIGHBORS | dict.fromkeys(
     ("sources", "input_nodes", "input_time", "start_time", "time_strategy"), OF_LINKS
 )
 """Options of a run of mini-batches that a loader of links decides by itself, each with the reason."""
+BYTES = 56  # of an edge while rows are made, measured as 49
 NAMES = (
     *("edge_label_index", "edge_label", "edge_label_time", "seed_time"),
     *("src_index", "dst_pos_index", "dst_neg_index"),
@@ -168,7 +170,11 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
         ends = self._links(edge_label_index)
         label = None if edge_label is None else self._label(edge_label, ends.shape[1], sampling)
         times = self._times(edge_label_time, ends.shape[1], time_attr, sampling) if is_timed else None
-        non_edges = None if sampling is None else self._non_edges(sampling, ends, known_edges)
+        non_edges = None
+        if sampling is not None:
+            known = [] if known_edges is None else [links_of("known_edges", known_edges, self.graph.store.vertices)]
+            edges = [] if edge_label_index is None else [self._edges()]
+            non_edges = self._non_edges(sampling, ends, *edges, *known)
         kept = self._kept(ends[0], sampling, non_edges, skip_full)
         self.skipped = ends.shape[1] - kept.size
         links = Links(ends, times, kept, sampling, non_edges, disjoint, seed)
@@ -220,8 +226,10 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
                 'edge_label: expected none with triplets, which have no labels; leave it out, or use mode="binary"'
             )
         label = as_tensor("edge_label", given, links)
-        if label.is_complex():
-            raise OptionError(f"edge_label: expected numbers, found {label.dtype}")
+        try:
+            label.min() + 1  # as PyTorch Geometric does to binary labels
+        except Exception as error:  # of PyTorch, which has no smallest of some types and layouts
+            raise OptionError(f"edge_label: expected a dense tensor of numbers, found {label.dtype}") from error
         return label
 
     def _times(
@@ -238,10 +246,15 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
         units = "1" if store.stored.time is None else store.stored.time.units
         return known_times(name, times_of(name, times, units))
 
-    def _non_edges(self, sampling: "NegativeSampling", ends: np.ndarray, known: object) -> NonEdges:
-        """The pairs that negatives are drawn from."""
+    def _non_edges(self, sampling: "NegativeSampling", *true: np.ndarray) -> NonEdges:
+        """The pairs that negatives are drawn from: those that are none of ``true``, int64 [2, n] each."""
         vertices = self.graph.store.vertices
-        true = [self._edges(), ends] + ([] if known is None else [links_of("known_edges", known, vertices)])
+        need, free = BYTES * (sum(pairs.shape[1] for pairs in true) + vertices), available_bytes()
+        if need > free:
+            raise BudgetError(
+                f"neg_sampling: rows of all edges take {need:,} bytes while they are made, and {free:,} are free; "
+                "leave it out, and give negatives of your own as edge_label_index with edge_label"
+            )
         source, target = np.concatenate(true, axis=1)
         source_weights = weights_of_ends("src_weight", sampling.src_weight if sampling.is_binary() else None, vertices)
         target_weights = weights_of_ends("dst_weight", sampling.dst_weight, vertices)

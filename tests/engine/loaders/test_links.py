@@ -23,7 +23,7 @@ from torch_geometric.data import Data, HeteroData
 from torch_geometric.loader import LinkNeighborLoader as PygLoader
 from torch_geometric.sampler import NegativeSampling
 
-from csaw.engine.loaders import LinkNeighborLoader, NeighborSampler, non_edges
+from csaw.engine.loaders import LinkNeighborLoader, NeighborSampler, link_neighbor_loader, non_edges
 from csaw.engine.loaders.non_edges import NonEdges, free_vertex
 
 # Vertex 0 has an edge to all others, 7 to none; 2 and 4 have self loops; some edges are there twice.
@@ -363,7 +363,10 @@ REFUSED = [
     ({"edge_label_index": "all"}, "edge_label_index: expected vertex numbers"),
     ({"known_edges": torch.tensor([[0], [99]]), "neg_sampling": "binary"}, "known_edges: .* found 99"),
     ({"edge_label": torch.ones(3)}, "edge_label: expected 500 rows"),
-    ({"edge_label": torch.ones(500, dtype=torch.complex64)}, "edge_label: expected numbers, found torch.complex64"),
+    ({"edge_label": torch.ones(500, dtype=torch.complex64)}, "edge_label: expected a dense .* found torch.complex64"),
+    ({"edge_label": torch.ones(500).to_sparse()}, "edge_label: expected a dense tensor of numbers"),
+    ({"edge_label": torch.ones(500, dtype=torch.uint16)}, "edge_label: expected a dense .* found torch.uint16"),
+    ({"edge_label": [1.0] * 500}, "edge_label: expected an array of numbers, a tensor"),
     ({"edge_label": torch.ones(500), "neg_sampling": "triplet"}, "edge_label: expected none with triplets"),
     ({"edge_label_time": torch.arange(500)}, "time_attr and edge_label_time: expected both or neither"),
     ({"time_attr": "time"}, "time_attr and edge_label_time: expected both or neither"),
@@ -430,7 +433,10 @@ def test_other_graphs_are_taken_or_refused():
     assert len(batch.input_id) == len(batch.dst_neg_index)
 
 
-def test_more_vertices_than_pairs_can_be_counted_are_refused(monkeypatch):
+def test_graphs_that_are_too_large_for_negatives_are_refused(monkeypatch):
+    monkeypatch.setattr(link_neighbor_loader, "available_bytes", lambda: 1000)
+    with pytest.raises(BudgetError, match="neg_sampling: rows of all edges take .* give negatives of your own"):
+        loader_of(small(), [1], neg_sampling="binary")
     monkeypatch.setattr(non_edges, "MOST_VERTICES", 3)
     with pytest.raises(OptionError, match="neg_sampling: expected a graph of at most 3 vertices, found 4"):
         NonEdges.of(np.array([0]), np.array([1]), 4)
