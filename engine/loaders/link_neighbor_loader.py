@@ -207,7 +207,7 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
     def _edges(self) -> np.ndarray:
         """int64 [2, edges]: the sources and targets of all edges."""
         if self.graph.order is not None:
-            return np.asarray(self.data.edge_index.cpu())
+            return self.data.edge_index.cpu().numpy().copy()  # the caller's may change
         store = self.graph.store
         held = store if isinstance(store, InMemory) else store.load()
         return np.stack([np.repeat(np.arange(store.vertices), np.diff(held.indptr)), held.indices.astype(np.int64)])
