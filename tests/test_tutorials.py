@@ -157,7 +157,7 @@ def test_the_loaders_of_the_guide_run(tmp_path, monkeypatch, capsys):
     here = {"data": data, "train": lambda x, edge_index, y: seeds.extend(y.tolist())}
     guide = (ROOT / "docs" / "guides" / "loaders.md").read_text()
     blocks = [block for block in re.findall(r"```python\n(.*?)```", guide, re.DOTALL) if "csaw.engine.loaders" in block]
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for block in blocks:
         exec(block, here)  # noqa: S102
     assert sorted(seeds) == sorted([*range(150)] * 2)

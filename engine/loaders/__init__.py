@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from csaw.engine.loaders.event_loader import EventLoader
     from csaw.engine.loaders.layer_loader import LayerLoader
     from csaw.engine.loaders.layers import Layers
+    from csaw.engine.loaders.link_neighbor_loader import LinkNeighborLoader
     from csaw.engine.loaders.neighbor_loader import NeighborLoader, NeighborSampler
     from csaw.engine.loaders.walks import SkipGrams, WalkDataset, WalkStream
 
@@ -19,6 +20,7 @@ _WHERE = {
     "EventLoader": "event_loader",
     "LayerLoader": "layer_loader",
     "Layers": "layers",
+    "LinkNeighborLoader": "link_neighbor_loader",
     "NeighborLoader": "neighbor_loader",
     "NeighborSampler": "neighbor_loader",
     "SkipGrams": "walks",
@@ -29,6 +31,7 @@ __all__ = [
     "EventLoader",
     "LayerLoader",
     "Layers",
+    "LinkNeighborLoader",
     "NeighborLoader",
     "NeighborSampler",
     "SkipGrams",

@@ -65,11 +65,13 @@ class MiniBatch(TypedDict, total=False):
     probability: np.ndarray
     hop_nodes: list[int]
     hop_edges: list[int]
+    number: int
 
 
-def cut(arrays: Arrays, vertices: int) -> Iterator[MiniBatch]:
+def cut(arrays: Arrays, vertices: int, first: int = 0) -> Iterator[MiniBatch]:
     """The arrays of each mini-batch of a batch, as views, without the counts: as ``tensors_of`` makes them,
-    ``hop_nodes`` and ``hop_edges`` as lists of int, and ``input_id`` in host memory.
+    ``hop_nodes`` and ``hop_edges`` as lists of int, and ``input_id`` in host memory; and its ``number``, from ``first``
+    on.
     """
     counted = on_host({name: arrays[name] for name in ON_HOST})
     held = {**tensors_of(arrays, vertices), **counted}
@@ -78,7 +80,8 @@ def cut(arrays: Arrays, vertices: int) -> Iterator[MiniBatch]:
     for number in range(counted["node_counts"].size):
         spans = {name: slice(int(end[number]), int(end[number + 1])) for name, end in ends.items()}
         views = {name: held[name][spans[count]] for name, count in COUNTS.items() if name in held}
-        yield cast(MiniBatch, views | {"hop_nodes": hop_nodes[number], "hop_edges": hop_edges[number]})
+        hops = {"hop_nodes": hop_nodes[number], "hop_edges": hop_edges[number]}
+        yield cast(MiniBatch, views | hops | {"number": first + number})
 
 
 def on_host(arrays: Arrays) -> dict[str, np.ndarray]:
@@ -142,7 +145,7 @@ class EpochBatches:
         begin = checked_epoch(epoch, self.epochs) * self.per_epoch
         with closing(self.stream.draw(begin + self.first, begin + self.last)) as batches:
             for batch in batches:
-                yield list(cut(batch.arrays(), self.stream.job.store.vertices))
+                yield list(cut(batch.arrays(), self.stream.job.store.vertices, batch.first))
 
     def close(self) -> None:
         self.stream.close()

@@ -3,7 +3,7 @@
 See Hamilton et al., NeurIPS 2017.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ import numpy as np
 
 from csaw.engine.loaders.graphs import GraphData, Sampled, finisher, graph_of
 from csaw.engine.loaders.inputs import as_tensor, gathered, input_nodes_of, require_rows, vertices_in
-from csaw.engine.loaders.mini_batches import EpochBatches, EpochLoader, MiniBatch, SeededBatches
+from csaw.engine.loaders.mini_batches import Drawn, EpochBatches, EpochLoader, MiniBatch, SeededBatches
 from csaw.engine.loaders.pyg_arguments import (
     OF_NEIGHBORS,
     OWN,
@@ -203,11 +203,73 @@ index_select = needed("torch_geometric.loader.utils").index_select
 
 if TYPE_CHECKING:
     from torch import Tensor
+    from torch_geometric import loader
     from torch_geometric.data import Data
     from torch_geometric.sampler.base import SubgraphType
 
 
-class NeighborLoader(EpochLoader[MiniBatch, "Data"]):
+class GraphLoader(EpochLoader[Drawn, "Data"]):
+    """A loader whose mini-batches are Data objects with the attributes of their nodes and edges.
+
+    ``filter`` is PyTorch Geometric's loader that gathers those of a Data object. ``transform`` is called at the end.
+    """
+
+    filter: "loader.NodeLoader | loader.LinkLoader"
+    transform: "Callable[[Data], object] | None"
+
+    def _open(
+        self,
+        data: GraphData,
+        weight_attr: str | None,
+        time_attr: str | None,
+        subgraph_type: "str | SubgraphType",
+        disjoint: bool,
+        features: Mapping[str, object] | None,
+        edge_features: Mapping[str, object] | None,
+    ) -> None:
+        """Take the graph and the features that mini-batches are gathered from."""
+        self.graph = graph_of(data, weight_attr, time_attr=time_attr)
+        if isinstance(data, pyg_data.Data):
+            refuse_other_attributes(data)
+        self.with_edges = finisher(subgraph_type, self.graph.store, disjoint=disjoint)
+        self.features, self.edge_features = self._held(features, "vertices"), self._held(edge_features, "edges")
+        self.data = data if isinstance(data, pyg_data.Data) else pyg_data.Data(num_nodes=self.graph.store.vertices)
+        self.permuted = SimpleNamespace(edge_permutation=self.graph.order)
+
+    def _held(self, arrays: Mapping[str, object] | None, of: str) -> "dict[str, Tensor]":
+        rows, said = getattr(self.graph.store, of), "features" if of == "vertices" else "edge_features"
+        return {name: as_tensor(f"{said}: {name}", values, rows) for name, values in (arrays or {}).items()}
+
+    def _refuse_features(self, taken: Collection[str]) -> None:
+        """OptionError for features whose names mini-batches have already, and where data has n_id or e_id."""
+        refuse_features(taken, features=self.features, edge_features=self.edge_features)
+        for argument, arrays, name in (
+            ("features", self.features, "n_id"),
+            ("edge_features", self.edge_features, "e_id"),
+        ):
+            if arrays and name in self.data:
+                raise OptionError(
+                    f"{argument}: expected data without {name}, by which they are gathered; rename this attribute"
+                )
+
+    def _gathered(self, out: pyg.SamplerOutput, arrays: MiniBatch) -> "Data":
+        """The Data object of a SamplerOutput that has its metadata, with features."""
+        out = self.with_edges(out)
+        if self.data.edge_index is None:
+            self.data.edge_index = out.row.new_empty((2, 0))  # for the type and the device
+        batch = self.filter.filter_fn(out)
+        if LABELS in arrays:
+            batch[LABELS] = as_tensor(LABELS, arrays[LABELS], batch.batch_size)
+        if TIME in arrays and self.graph.order is None:  # those of a Data object are gathered with its other attributes
+            batch[TIME] = times_at(batch.e_id, arrays["e_id"], arrays[TIME])
+        for name, values in self.features.items():
+            batch[name] = gathered(values, batch.n_id)
+        for name, values in self.edge_features.items():
+            batch[name] = gathered(values, batch.e_id)
+        return batch if self.transform is None else self.transform(batch)
+
+
+class NeighborLoader(GraphLoader[MiniBatch]):
     """PyTorch Geometric's NeighborLoader, drawn by csaw.
 
         for batch in NeighborLoader(data, num_neighbors=[25, 10], batch_size=1024, input_nodes=data.train_mask):
@@ -298,16 +360,10 @@ class NeighborLoader(EpochLoader[MiniBatch, "Data"]):
         if not is_timed and isinstance(data, pyg_data.Data):
             refuse_untimed(options)
         disjoint = disjoint or (is_timed and "start_time" not in options)
-        self.graph = graph_of(data, weight_attr, time_attr=time_attr)
-        if isinstance(data, pyg_data.Data):
-            refuse_other_attributes(data)
+        self._open(data, weight_attr, time_attr, subgraph_type, disjoint, features, edge_features)
         self.transform = transform
-        self.with_edges = finisher(subgraph_type, self.graph.store, disjoint=disjoint)
-        self.features, self.edge_features = self._held(features, "vertices"), self._held(edge_features, "edges")
-        self.data = data if isinstance(data, pyg_data.Data) else pyg_data.Data(num_nodes=self.graph.store.vertices)
-        permuted = SimpleNamespace(edge_permutation=self.graph.order)
         seeds = input_nodes_of(input_nodes, self.graph.store.vertices)
-        self.filter = NodeLoader(self.data, permuted, seeds, transform_sampler_output=transform_sampler_output)
+        self.filter = NodeLoader(self.data, self.permuted, seeds, transform_sampler_output=transform_sampler_output)
         asked = algorithm_options(num_neighbors, replace, disjoint, weight_attr)
         mini_batches = {"seeds_per_batch": batch_size, "shuffle": shuffle, "drop_last": drop_last, "seed": seed}
         nodes = vertices_in(seeds)
@@ -325,21 +381,12 @@ class NeighborLoader(EpochLoader[MiniBatch, "Data"]):
         )
         taken = [*OWN, *self.timed.names] if is_timed or "time_strategy" in options else [*OWN]
         taken += ["batch"] * disjoint + [LABELS] * (self.drawn.stream.job.sources.labels is not None)
-        refuse_features(taken, features=features, edge_features=edge_features)
-        for argument, arrays, name in (("features", features, "n_id"), ("edge_features", edge_features, "e_id")):
-            if arrays and name in self.data:
-                raise OptionError(
-                    f"{argument}: expected data without {name}, by which they are gathered; rename this attribute"
-                )
+        self._refuse_features(taken)
 
     @property
     def dataset(self) -> range:
         """The positions of the seeds of an epoch, as PyTorch Geometric's loader has them for progress bars."""
         return range(self.drawn.seeds)
-
-    def _held(self, arrays: Mapping[str, object] | None, of: str) -> "dict[str, Tensor]":
-        rows, said = getattr(self.graph.store, of), "features" if of == "vertices" else "edge_features"
-        return {name: as_tensor(f"{said}: {name}", values, rows) for name, values in (arrays or {}).items()}
 
     def _finished(self, arrays: MiniBatch) -> "Data":
         """The Data object of a mini-batch."""
@@ -347,16 +394,4 @@ class NeighborLoader(EpochLoader[MiniBatch, "Data"]):
         position, known = int64_of(arrays["input_id"]), self.filter.input_data.input_id
         seed_time = arrays[SEED_TIME].to(out.row.device) if SEED_TIME in arrays else None
         out.metadata = (position if known is None else known[position], seed_time)
-        out = self.with_edges(out)
-        if self.data.edge_index is None:
-            self.data.edge_index = out.row.new_empty((2, 0))  # for the type and the device
-        batch = self.filter.filter_fn(out)
-        if LABELS in arrays:
-            batch[LABELS] = as_tensor(LABELS, arrays[LABELS], batch.batch_size)
-        if TIME in arrays and self.graph.order is None:  # those of a Data object are gathered with its other attributes
-            batch[TIME] = times_at(batch.e_id, arrays["e_id"], arrays[TIME])
-        for name, values in self.features.items():
-            batch[name] = gathered(values, batch.n_id)
-        for name, values in self.edge_features.items():
-            batch[name] = gathered(values, batch.e_id)
-        return batch if self.transform is None else self.transform(batch)
+        return self._gathered(out, arrays)

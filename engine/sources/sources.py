@@ -6,6 +6,7 @@ and ``Sources``, the vertices of each instance.
 
 import hashlib
 import re
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from math import gcd
@@ -197,6 +198,7 @@ class Sources:
 
     seeds: SeedOrder | None = None  # the order that :meth:`in_turn` has given
     start_edges: StartEdges | None = None  # of walks that start at edges by their times
+    made: Callable[[int, int], np.ndarray] | None = None  # what :meth:`made_by` has given
 
     def __init__(
         self,
@@ -337,6 +339,8 @@ class Sources:
         where there are fewer seeds. Where sources have times, these are behind it, in one place more; of
         walks [n, 2].
         """
+        if self.made is not None:
+            return self.made(first, last)
         if self.start_edges is not None:
             return self.start_edges.draw(first, last)
         if self.order is not None:
@@ -359,6 +363,12 @@ class Sources:
         made = copy(self)
         made.seeds = seeds
         return made
+
+    def made_by(self, made: Callable[[int, int], np.ndarray]) -> "Sources":
+        """Return sources of mini-batches whose seeds ``made`` gives, as :meth:`take` does, for first and last."""
+        other = copy(self)
+        other.made = made
+        return other
 
     def at(self, positions: np.ndarray) -> np.ndarray:
         """Return the dense ids of the sources at these positions of their list."""

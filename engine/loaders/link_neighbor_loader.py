@@ -1,0 +1,315 @@
+"""Mini-batches of links with their negatives, as PyTorch Geometric's LinkNeighborLoader gives them, whose negatives are
+never edges.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from csaw.engine.loaders.graphs import GraphData
+from csaw.engine.loaders.inputs import as_tensor, links_of
+from csaw.engine.loaders.links import LinkBatches, Links, sampling_of, weights_of_ends
+from csaw.engine.loaders.mini_batches import MiniBatch
+from csaw.engine.loaders.neighbor_loader import GraphLoader, algorithm_options, output_of
+from csaw.engine.loaders.non_edges import NonEdges
+from csaw.engine.loaders.pyg_arguments import (
+    OF_NEIGHBORS,
+    OWN,
+    READERS,
+    Timed,
+    int64_times,
+    refuse_decided,
+    without_others,
+)
+from csaw.engine.loaders.tensors import needed, share_of
+from csaw.engine.plan.rates import available_bytes
+from csaw.engine.sources.given_sources import known_times
+from csaw.engine.sources.seeds import SeedOrder
+from csaw.partition.base.arguments import flag, mapping, maybe, real
+from csaw.partition.base.python_names import in_python
+from csaw.partition.errors import BudgetError, OptionError
+from csaw.partition.graph.in_memory import InMemory
+from csaw.partition.ingestion.time_value import times_of
+
+needed("torch")
+pyg_data = needed("torch_geometric.data")
+LinkLoader = needed("torch_geometric.loader").LinkLoader
+
+import torch
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch_geometric.data import Data
+    from torch_geometric.sampler import NegativeSampling
+    from torch_geometric.sampler.base import SubgraphType
+
+OF_LINKS = "edge_label_index has the links, and edge_label_time their times"
+DECIDED = OF_NEIGHBORS | dict.fromkeys(
+    ("sources", "input_nodes", "input_time", "start_time", "time_strategy"), OF_LINKS
+)
+"""Options of a run of mini-batches that a loader of links decides by itself, each with the reason."""
+BYTES = 56  # of an edge while rows are made, measured as 49
+NAMES = (
+    *("edge_label_index", "edge_label", "edge_label_time", "seed_time"),
+    *("src_index", "dst_pos_index", "dst_neg_index"),
+)
+"""Names that mini-batches of links have beside those of neighbors."""
+
+
+class LinkNeighborLoader(GraphLoader[MiniBatch]):
+    """PyTorch Geometric's LinkNeighborLoader, drawn by csaw, with negatives that are never edges.
+
+        for batch in LinkNeighborLoader(data, [10, 5], neg_sampling="binary", batch_size=512, shuffle=True):
+            z = model(batch.x, batch.edge_index)
+            scores = (z[batch.edge_label_index[0]] * z[batch.edge_label_index[1]]).sum(1)
+            loss = binary_cross_entropy_with_logits(scores, batch.edge_label)
+
+    Mini-batches are Data objects with the attributes of PyTorch Geometric's, drawn as :class:`NeighborLoader` draws
+    them from the ends of their links. Negatives are drawn by one search each:
+
+    - "triplet": ``amount`` targets for each link, uniform over the vertices that its source has no edge to.
+    - "binary": ``amount`` pairs for each link, uniform over all pairs without an edge from the first to the second.
+
+    A vertex and itself are no negative. Neither is a pair that is an edge of the graph at any time, a link of
+    ``edge_label_index`` or one of ``known_edges``. Edges have the direction that data gives them: if v -> u is an edge
+    and u -> v is not, u -> v may be drawn. Negatives depend only on the seed, the epoch and the number of the link; if
+    ``amount`` is an integer, the size of mini-batches does not matter.
+
+    Links that are also edges of data are sampled like all other edges, so a model sees what it shall predict; keep them
+    apart with ``RandomLinkSplit(disjoint_train_ratio=0.3)``.
+
+    Args:
+        data: as for :class:`NeighborLoader`. With ``neg_sampling``, the rows of a graph store are also loaded into host
+            memory.
+        num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all.
+        edge_label_index: links, integers [2, n]: sources and targets. None, all edges.
+        edge_label: a label of each link [n]. With binary negatives, which have the label 0, labels from 0 on are raised
+            by 1.
+        edge_label_time: the time of each link, if ``time_attr`` is given. A negative has the time of its link.
+        replace: draw with replacement.
+        disjoint: give each end of a link separate nodes.
+        subgraph_type: "directional", "bidirectional" or "induced", as for :class:`NeighborLoader`.
+        temporal_strategy: "uniform" or "last", as for :class:`NeighborLoader`.
+        neg_sampling: None, "binary", "triplet", a NegativeSampling of PyTorch Geometric, or a mapping such as
+            ``{"mode": "triplet", "amount": 5}``. With ``src_weight`` and ``dst_weight``, the chance of a pair is in
+            proportion to the weights of its ends ("triplet" has only ``dst_weight``).
+        neg_sampling_ratio: the same as ``{"mode": "binary", "amount": ...}``.
+        time_attr: the attribute with integer times of edges, as for :class:`NeighborLoader`; without ``neg_sampling``
+            also of nodes.
+        weight_attr: the attribute with edge weights to draw by.
+        known_edges: further pairs [2, m] that are no negatives, such as the links of a test set.
+        skip_full: leave out links whose source has an edge to every other vertex, which is an error otherwise if
+            negatives are triplets. ``skipped`` is their number.
+        batch_size: number of links in a mini-batch.
+        shuffle: draw the order of the links in each epoch.
+        drop_last: drop a smaller last mini-batch.
+        transform: called with each mini-batch.
+        transform_sampler_output: called with each SamplerOutput before features are gathered.
+        features: as for :class:`NeighborLoader`.
+        edge_features: as for :class:`NeighborLoader`.
+        seed: number that all draws follow from.
+        rank: number of this process among those that train together, from 0 on.
+        world: number of processes that train together. Each gets a part of every epoch's mini-batches; the sizes of
+            parts differ by at most one.
+        **options: ``time_order`` and ``time_window`` in time, and options of a run, as for :class:`NeighborLoader`.
+
+    Raises:
+        OptionError: csaw does not support something that would change mini-batches, such as HeteroData, or there is no
+            negative to draw.
+        CsawError: as for :func:`csaw.stream`.
+    """
+
+    drawn: LinkBatches
+
+    @in_python(
+        READERS | {"features": maybe(mapping("arrays")), "skip_full": flag, "neg_sampling_ratio": maybe(real)},
+        fanout="num_neighbors",
+        seeds_per_batch="batch_size",
+    )
+    def __init__(
+        self,
+        data: GraphData,
+        num_neighbors: Sequence[int],
+        edge_label_index: object = None,
+        edge_label: object = None,
+        edge_label_time: object = None,
+        replace: bool = False,
+        subgraph_type: "str | SubgraphType" = "directional",
+        disjoint: bool = False,
+        temporal_strategy: str = "uniform",
+        neg_sampling: "str | Mapping[str, object] | NegativeSampling | None" = None,
+        neg_sampling_ratio: float | None = None,
+        time_attr: str | None = None,
+        weight_attr: str | None = None,
+        *,
+        known_edges: object = None,
+        skip_full: bool = False,
+        batch_size: int = 1,
+        shuffle: bool = False,
+        drop_last: bool = False,
+        transform: "Callable[[Data], object] | None" = None,
+        transform_sampler_output: Callable[..., object] | None = None,
+        features: Mapping[str, object] | None = None,
+        edge_features: Mapping[str, object] | None = None,
+        seed: int = 0,
+        rank: int = 0,
+        world: int = 1,
+        **options: object,
+    ) -> None:
+        options = without_others(options, "LinkNeighborLoader")
+        refuse_decided(options, DECIDED)
+        timed = Timed(time_attr, None, temporal_strategy)
+        is_timed = timed.check(subgraph_type, weight_attr, options)
+        if is_timed != (edge_label_time is not None):
+            raise OptionError("time_attr and edge_label_time: expected both or neither; give the other one, too")
+        sampling, disjoint = sampling_of(neg_sampling, neg_sampling_ratio), disjoint or is_timed
+        self._open(data, weight_attr, time_attr, subgraph_type, disjoint, features, edge_features)
+        self.transform = transform
+        ends = self._links(edge_label_index)
+        label = None if edge_label is None else self._label(edge_label, ends.shape[1], sampling)
+        times = self._times(edge_label_time, ends.shape[1], time_attr, sampling) if is_timed else None
+        non_edges = None
+        if sampling is not None:
+            known = [] if known_edges is None else [links_of("known_edges", known_edges, self.graph.store.vertices)]
+            edges = [] if edge_label_index is None else [self._edges()]
+            non_edges = self._non_edges(sampling, ends, *edges, *known)
+        kept = self._kept(ends[0], sampling, non_edges, skip_full)
+        self.skipped = ends.shape[1] - kept.size
+        links = Links(ends, times, kept, sampling, non_edges, disjoint, seed)
+        self.filter = LinkLoader(
+            self.data,
+            self.permuted,
+            torch.from_numpy(ends),
+            label,
+            None if edge_label_time is None else torch.as_tensor(edge_label_time),
+            sampling,
+            transform_sampler_output=transform_sampler_output,
+        )
+        self.drawn = LinkBatches(
+            self.graph.store,
+            links,
+            order_of_links(kept.size, batch_size, shuffle, drop_last, seed),
+            share=share_of(rank, world),
+            on_device=self.graph.stays_on_device,
+            **algorithm_options(num_neighbors, replace, disjoint, weight_attr)
+            | ({"time_strategy": temporal_strategy} if is_timed else {})
+            | options,
+        )
+        self._refuse_features([*OWN, *NAMES, *["batch"] * disjoint, *(timed.names if is_timed else ())])
+
+    @property
+    def dataset(self) -> range:
+        """The positions of the links of an epoch, as PyTorch Geometric's loader has them for progress bars."""
+        return range(self.drawn.seeds)
+
+    def _edges(self) -> np.ndarray:
+        """int64 [2, edges]: the sources and targets of all edges."""
+        if self.graph.order is not None:
+            return self.data.edge_index.cpu().numpy().copy()  # the caller's may change
+        store = self.graph.store
+        held = store if isinstance(store, InMemory) else store.load()
+        return np.stack([np.repeat(np.arange(store.vertices), np.diff(held.indptr)), held.indices.astype(np.int64)])
+
+    def _links(self, given: object) -> np.ndarray:
+        """int64 [2, n]: the links that ``edge_label_index`` names. OptionError where there are none."""
+        name = "edge_label_index"
+        ends = self._edges() if given is None else links_of(name, given, self.graph.store.vertices)
+        if not ends.size:
+            raise OptionError(f"{name}: expected at least one link, found none")
+        return ends
+
+    def _label(self, given: object, links: int, sampling: "NegativeSampling | None") -> "Tensor":
+        if sampling is not None and sampling.is_triplet():
+            raise OptionError(
+                'edge_label: expected none with triplets, which have no labels; leave it out, or use mode="binary"'
+            )
+        label = as_tensor("edge_label", given, links)
+        try:
+            label.min() + 1  # as PyTorch Geometric does to binary labels
+        except Exception as error:  # of PyTorch, which has no smallest of some types and layouts
+            raise OptionError(f"edge_label: expected a dense tensor of numbers, found {label.dtype}") from error
+        return label
+
+    def _times(
+        self, given: object, links: int, time_attr: str | None, sampling: "NegativeSampling | None"
+    ) -> np.ndarray:
+        """int64 [n]: the time of each link, in the units of the graph."""
+        name, store = "edge_label_time", self.graph.store
+        if sampling is not None and self.graph.order is not None and self.data.is_node_attr(time_attr):
+            raise OptionError(
+                "time_attr: expected times of edges with neg_sampling, found times of nodes: negatives that are not "
+                "later than their link are not supported; give times of edges, or leave out neg_sampling"
+            )
+        times = int64_times(name, given, links, "links")
+        units = "1" if store.stored.time is None else store.stored.time.units
+        return known_times(name, times_of(name, times, units))
+
+    def _non_edges(self, sampling: "NegativeSampling", *true: np.ndarray) -> NonEdges:
+        """The pairs that negatives are drawn from: those that are none of ``true``, int64 [2, n] each."""
+        vertices = self.graph.store.vertices
+        need, free = BYTES * (sum(pairs.shape[1] for pairs in true) + vertices), available_bytes()
+        if need > free:
+            raise BudgetError(
+                f"neg_sampling: rows of all edges take {need:,} bytes while they are made, and {free:,} are free; "
+                "leave it out, and give negatives of your own as edge_label_index with edge_label"
+            )
+        source, target = np.concatenate(true, axis=1)
+        source_weights = weights_of_ends("src_weight", sampling.src_weight if sampling.is_binary() else None, vertices)
+        target_weights = weights_of_ends("dst_weight", sampling.dst_weight, vertices)
+        return NonEdges.of(source, target, vertices, source_weights, target_weights)
+
+    def _kept(
+        self, source: np.ndarray, sampling: "NegativeSampling | None", non_edges: NonEdges | None, skip_full: bool
+    ) -> np.ndarray:
+        """int64: the numbers of the links that have negatives. OptionError where one has none, unless it is skipped."""
+        if sampling is None or non_edges is None:
+            return np.arange(source.size)
+        if sampling.is_binary():
+            if non_edges.is_empty:
+                raise OptionError(
+                    "neg_sampling: expected a pair of vertices without an edge, found none; leave it out for this graph"
+                )
+            return np.arange(source.size)
+        are_free = non_edges.are_free(source)
+        if not skip_full and not are_free.all():
+            raise OptionError(
+                f"neg_sampling: vertex {source[~are_free][0]} has an edge to every vertex that could be drawn, so "
+                f"{np.count_nonzero(~are_free):,} links have no negative; pass skip_full=True to leave them out"
+            )
+        if not are_free.any():
+            raise OptionError("skip_full: expected a link that has a negative, found none; leave out neg_sampling")
+        return np.flatnonzero(are_free)
+
+    def _finished(self, arrays: MiniBatch) -> "Data":
+        """The Data object of a mini-batch."""
+        links, out = self.drawn.links(arrays["number"]), output_of(arrays, self.graph)
+        device, count, sampling = out.row.device, links.numbers.size, self.filter.neg_sampling
+        given = self.filter.input_data[torch.tensor(links.numbers)]
+        places = torch.tensor(links.places, device=device)
+        is_triplet = sampling is not None and sampling.is_triplet()
+        if out.batch is not None:  # the link of each end: of pairs, sources come before targets
+            out.batch = out.batch % (places.numel() if is_triplet else places.numel() // 2) % count
+        if is_triplet:
+            negatives = places[2 * count :].view(-1, count).t().contiguous().squeeze(-1)
+            out.metadata = (given.input_id, places[:count], places[count : 2 * count], negatives, given.time)
+            return self._gathered(out, arrays)
+        label, time, negative = given.label, given.time, places.numel() // 2 - count
+        if sampling is not None:
+            label = torch.ones(count) if label is None else label
+            label = torch.cat([label, label.new_zeros((negative, *label.shape[1:]))])
+            time = None if time is None else time.repeat(1 + math.ceil(sampling.amount))[: count + negative]
+        label, time = (None if one is None else one.to(device) for one in (label, time))
+        out.metadata = (given.input_id, places.view(2, -1), label, time)
+        return self._gathered(out, arrays)
+
+
+def order_of_links(links: int, size: int, shuffle: bool, drop_last: bool, seed: int) -> SeedOrder:
+    """The order in which mini-batches of ``size`` take links. OptionError if an epoch has no mini-batch."""
+    if drop_last and links < size:
+        raise OptionError(
+            f"drop_last: an epoch has {links:,} links, fewer than batch_size {size:,}, so no mini-batch is left; lower "
+            "batch_size"
+        )
+    return SeedOrder(links, min(size, links), shuffle, drop_last, seed)
