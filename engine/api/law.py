@@ -35,6 +35,8 @@ from csaw.partition.graph.parts import Graph
 # x + y, x - y, x * y, -x, abs(x) of integers       modulo 2^64, as integers of 64 bits have it
 
 Number = float | int
+GAP, LEAST_SHARE = 1e20, 1e-280  # of two biases, beyond which nobody sees how far they are apart; of the largest bias
+FASTEST = 1e300  # times as fast as another edge
 CSAWS = ("csaw.engine.api.", "csaw.engine.algorithms.")  # modules of hooks that divide by nothing that may be 0
 
 
@@ -380,9 +382,20 @@ def edge_biases(
 
 
 def of_largest(biases: list[tuple[int, float]]) -> list[tuple[int, float]]:
-    """The positive biases as shares of the largest, whose sum is finite where theirs may not be."""
+    """The positive biases as shares of the largest, whose sum is finite where theirs may not be.
+
+    Where shares would be less than floats hold, gaps between biases are made smaller: an edge that is GAP times as
+    likely as another comes before it in all draws that anybody will see.
+    """
     largest = max((bias for _, bias in biases), default=1.0)
-    return [(dst, bias / largest) for dst, bias in biases]
+    least = min((bias for _, bias in biases if bias > 0.0), default=1.0)
+    if least / largest >= LEAST_SHARE:
+        return [(dst, bias / largest) for dst, bias in biases]
+    shares, share, before = {}, 1.0, largest
+    for bias in sorted({bias for _, bias in biases if bias > 0.0}, reverse=True):
+        share = max(share * max(bias / before, 1.0 / GAP), LEAST_SHARE)
+        shares[bias], before = share, bias
+    return [(dst, shares.get(bias, 0.0)) for dst, bias in biases]
 
 
 def squared_entries(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | None, normalize: str) -> np.ndarray:
@@ -480,7 +493,9 @@ def _chance(rate: float, others: list[float], picks: int) -> float:
     low, high = edges[:-1, None], edges[1:, None]
     u = (low + (high - low) * (nodes + 1) / 2).ravel()
     area = ((high - low) / 2 * node_weights).ravel()
-    absent = np.exp(np.log(u)[None, :] * (np.array(others) / rate)[:, None])
+    with np.errstate(over="ignore"):
+        times = np.minimum(np.array(others) / rate, FASTEST)  # an edge this much faster is always there before
+    absent = np.exp(np.log(u)[None, :] * times[:, None])
     arrived = np.zeros((picks, u.size))  # arrived[k]: chance that k others have
     if picks == 0:
         return 0.0

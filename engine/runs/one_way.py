@@ -31,7 +31,7 @@ def one_way(job: Job, sizes: Sizes | None) -> Record:
         return {}
     if getattr(job.algorithm, "timed", False):  # walks in time end where nothing is later, whatever the directions
         return {}
-    if 2 * sizes["ended_early"] <= sizes["instances"]:
+    if 2 * sizes["ended_early"] <= sizes["instances"] or job.store.types is not None:  # relations have directions
         return {}
     report = job.store.report
     share = report["reciprocity"] if "reciprocity" in report else reciprocity(job.store)

@@ -366,9 +366,11 @@ def fit(found: np.ndarray, expected: np.ndarray) -> float | None:
     if cells < 2:
         return None
     total = expected.sum()
-    square = ((found - expected) ** 2 / expected).sum()
-    ratio = 2.0 * xlogy(found, found / expected).sum()
-    williams = 1.0 + (np.sum(total / expected) - 1.0) / (6.0 * total * (cells - 1))
+    with np.errstate(over="ignore"):  # what was expected next to never and was found is infinitely far off
+        square = ((found - expected) ** 2 / expected).sum()
+        ratio = 2.0 * xlogy(found, found / expected).sum()
+        williams = 1.0 + (np.sum(total / expected) - 1.0) / (6.0 * total * (cells - 1))
+    williams = williams if np.isfinite(williams) else 1.0
     return float(max(chdtrc(cells - 1, square), chdtrc(cells - 1, ratio / williams)))
 
 

@@ -25,8 +25,10 @@ from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.graph.types import RELATION, Relation, distinct, prefix_of
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.passes import bytes_of
+from csaw.partition.ingestion.text.blocks import read_blocks
 from csaw.partition.ingestion.text.pieces import NOTHING_READ, Ends, FileRows, Piece
-from csaw.partition.ingestion.text.readers import Progress, Several, files_of, opened, reader
+from csaw.partition.ingestion.text.readers import Progress, Several, files_of, opened, reader, reader_of
+from csaw.partition.ingestion.text.rows import TextRows
 from csaw.partition.ingestion.text.shape import Shape
 from csaw.partition.ingestion.text.word_cells import Cells
 
@@ -156,6 +158,7 @@ class TypedRows:
                 self.stack.callback(rows.close)
                 if found is reading:
                     _require_order(relation, paths, rows.shape.header_line, reading, crew)
+                    _require_no_names_in_rows(relation, paths, reading)
                 if options.directed is None and rows.shape.undirected and relation.source == relation.target:
                     raise OptionError(
                         f"{relation}: {paths[0]} says that its edges have no direction, but those of a relation have "
@@ -249,9 +252,34 @@ def _require_order(
             )
 
 
+LONGEST_HEAD = 1 << 16  # bytes in which the first line of a file is looked for
+
+
+def _require_no_names_in_rows(relation: Relation, paths: Sequence[str], options: IngestOptions) -> None:
+    """OptionError for a text whose first line is read as a row or as a comment, but names the types of the ends: of one
+    type twice, or in another order.
+    """
+    if options.source_column is not None or options.target_column is not None:
+        return
+    for path in (path for path in paths if os.path.isfile(path) and reader_of(path) is TextRows):
+        head = bytes(next(read_blocks(path), b""))[:LONGEST_HEAD].decode("utf-8", "replace")
+        line = next((line for line in head.splitlines() if line.strip("#% \t")), "")
+        if relation.source == relation.target and not line.startswith(("#", "%")):
+            wrong = _are_first(relation, line) is True
+        else:
+            wrong = line.startswith(("#", "%")) and _are_first(relation, line.lstrip("#% \t")) is False
+        if wrong:
+            raise OptionError(
+                f"{relation}: {shown(path)} begins with {quoted(line)}, which names its columns, but would be read as "
+                "a row or a comment; remove this line, and put the source into the first column"
+            )
+
+
 def _are_first(relation: Relation, header: str | None) -> bool | None:
     """Whether a header names the types of both ends in the first two columns; None where it does not name both."""
-    names = [re.sub(r"[\s_\"']", "", one).lower() for one in re.split(r"[,;|\t]", header or "")]
+    cells = re.split(r"[,;|\t]", header or "")
+    cells = cells if len(cells) > 1 else (header or "").split()
+    names = [re.sub(r"[\s_\"']", "", one).lower() for one in cells]
     wanted = [
         [name.replace("_", "").lower() for name in _columns_of(end)] for end in (relation.source, relation.target)
     ]

@@ -7,7 +7,7 @@ import pytest
 from helpers import graphs
 
 from csaw.engine.api import registry
-from csaw.engine.api.law import GraphView, edge_biases, edge_law, inclusion_law, next_law
+from csaw.engine.api.law import GraphView, edge_biases, edge_law, inclusion_law, next_law, of_largest
 from csaw.partition.errors import BiasError, OptionError
 
 
@@ -98,3 +98,22 @@ def test_inclusion_of_all_and_of_none():
     biases = [(0, 1.0), (1, 0.0), (2, 3.0), (3, 1.0)]
     assert inclusion_law(biases, 3) == {0: 1.0, 2: 1.0, 3: 1.0}
     assert inclusion_law(biases, 0) == {0: 0.0, 2: 0.0, 3: 0.0}
+
+
+@pytest.mark.parametrize("light", [1e-155, 1e-280, 1e-300])
+@pytest.mark.parametrize("heavy", [1e155, 1e280, 1e300])
+def test_biases_further_apart_than_floats_hold_have_a_law(heavy, light):
+    """The heavy one is always drawn first, and the others are equally likely."""
+    biases = of_largest([(0, heavy), *((v, light) for v in range(1, 6))])
+    assert inclusion_law(biases, 3) == pytest.approx({0: 1.0} | dict.fromkeys(range(1, 6), 2 / 5), abs=1e-9)
+
+
+def test_biases_of_three_kinds_keep_their_order():
+    biases = dict(of_largest([(0, 1e300), (1, 1.0), (2, 3.0), (3, 1e-300), (4, 0.0)]))
+    assert biases[0] == 1.0
+    assert biases[2] == pytest.approx(1e-20)
+    assert biases[1] == pytest.approx(1e-20 / 3)
+    assert 0 < biases[3] < 1e-39
+    assert biases[4] == 0.0
+    near = [(0, 1e300), (1, 1e200)]
+    assert of_largest(near) == [(0, 1.0), (1, 1e200 / 1e300)]

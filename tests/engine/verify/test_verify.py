@@ -466,3 +466,7 @@ def test_sets_by_weight_or_degree_are_not_uniform_ones(tmp_path, algo, options, 
     arrays = {name: np.array(array) for name, array in samples.group(0, samples.instances).items()}
     remade(tmp_path / "uniform", tmp_path / "t", lambda _: arrays)
     assert "neighbors, pooled" in failed(tmp_path / "t")
+
+
+def test_what_was_expected_next_to_never_and_was_found_does_not_fit():
+    assert fit(np.array([50.0, 40.0, 10.0]), np.array([50.0, 50.0, 1e-320])) == 0.0

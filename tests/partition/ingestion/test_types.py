@@ -360,3 +360,25 @@ def test_a_header_behind_a_first_file_without_one_names_the_ends_in_order_or_is_
     (folder / "0.csv").write_text("author_id,paper_id\n7,1\n")
     (folder / "1.csv").write_text("8,2\n")
     assert sorted(edges_of(made({"author-writes-paper": folder}, tmp_path / "g.zarr"))) == wanted
+
+
+@pytest.mark.parametrize(
+    ("relation", "text"),
+    [
+        ("author-knows-author", "author,author\nann,bob\n"),
+        ("author-knows-author", "author_id;author_id\nann;bob\n"),
+        ("author-writes-paper", "# paper author\n1 ann\n2 bob\n"),
+        ("author-writes-paper", "% paper,author\n1,ann\n"),
+    ],
+)
+def test_names_of_types_that_would_be_read_as_a_row_or_passed_over_are_refused(tmp_path, relation, text):
+    (tmp_path / "rows.txt").write_text(text)
+    with pytest.raises(OptionError, match="begins with .*, which names its columns"):
+        made({relation: tmp_path / "rows.txt"}, tmp_path / "g.zarr")
+
+
+def test_comments_that_name_ends_in_order_or_nothing_are_passed_over(tmp_path):
+    (tmp_path / "rows.txt").write_text("# author paper\nann 1\nbob 2\n")
+    assert ("author:ann", "writes", "paper:1") in edges_of(made({"author-writes-paper": tmp_path / "rows.txt"}))
+    (tmp_path / "rows.txt").write_text("# who knows whom\nann bob\n")
+    assert edges_of(made({"author-knows-author": tmp_path / "rows.txt"})) == [("author:ann", "knows", "author:bob")]
