@@ -73,6 +73,27 @@ def test_mini_batches_are_on_the_device_of_the_data(device, where):
             assert all(torch.equal(a[name], b[name].cpu()) for name in (*FIELDS, "edge_attr"))
 
 
+@pytest.mark.parametrize("sampling", ["binary", {"mode": "triplet", "amount": 3}])
+@pytest.mark.parametrize("where", ["cpu", "cuda"])
+def test_links_and_their_negatives_are_those_of_the_cpu(where, sampling):
+    need_package("torch_geometric")
+    from torch_geometric.data import Data
+
+    from csaw.engine.loaders import LinkNeighborLoader
+
+    torch.manual_seed(0)
+    data = Data(x=torch.rand(300, 4), edge_index=torch.randint(300, (2, 2000)))
+    options = {"batch_size": 64, "shuffle": True, "seed": 4, "neg_sampling": sampling}
+    host = LinkNeighborLoader(data, [4, 3], device="cpu", **options)
+    there = LinkNeighborLoader(data.to(where), [4, 3], device="cuda", **options)
+    ends = (
+        ("edge_label_index", "edge_label") if sampling == "binary" else ("src_index", "dst_pos_index", "dst_neg_index")
+    )
+    for a, b in zip(host, there, strict=True):
+        assert all(torch.equal(a[name].cpu(), b[name].cpu()) for name in (*FIELDS, *ends))
+        assert b.x.device.type == where
+
+
 @pytest.mark.parametrize("sampler", ["ladies", "fastgcn"])
 def test_layers_are_those_of_the_cpu_on_the_device_that_drew_them(store, sampler):
     from csaw.engine.loaders import LayerLoader
