@@ -237,7 +237,8 @@ def require_equal(place: Path, wanted: Wanted, start_again: str = START_AGAIN) -
     old_directed = {"directed": read.get("directed", directed["directed"])}
     asked = expected["manifest"].get("request", {})
     for old, new in ((old_directed, directed), (request, asked), (found, expected)):
-        for key in [k for k in {**new, **old} if k != "manifest"]:
+        keys = sorted((k for k in {**new, **old} if k != "manifest"), key="metapath".__ne__)  # first what says most
+        for key in keys:
             if old.get(key) != new.get(key):
                 raise StoreError(
                     f"{place} was sampled with {key} = {_shown(old, new, key)}, but this run has "

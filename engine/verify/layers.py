@@ -14,6 +14,7 @@ from csaw.engine.verify.pooled import independence
 from csaw.engine.verify.statistics import BINS, Result, even, evenly
 
 QUICKER = 50  # times as fast as biases evaluated in Python: entries by a closed form
+LARGE = 1e100  # a bias beyond which sums of biases, and their products, may not be finite
 PLACES = 20240302  # seed, fixed: the verdict on a sample never changes
 STEP = 2.0**-149  # from one number of 32 bits to the next where they are smallest
 SIZES = "layers with a wrong number of vertices"
@@ -180,6 +181,8 @@ class WholeGraph(Layered):
     """Layers that are drawn from all vertices."""
 
     def __init__(self, subject: Subject, biases: np.ndarray) -> None:
+        if (largest := float(biases.max(initial=0.0))) > LARGE:
+            biases = biases / largest  # only shares count, and sums of these are finite
         super().__init__(subject, biases)
         indices, vertices = subject.view.indices, subject.view.vertices
         self.sums = np.bincount(indices, biases, vertices)
