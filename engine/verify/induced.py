@@ -11,7 +11,7 @@ from csaw.engine.api.termination import length_of, may_end, stays_near
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.groups import MOVED, Group, count, edges_left_out, groups, neighboring_ids, repeats
 from csaw.engine.verify.kernels import hops_from
-from csaw.engine.verify.layers import matrix_biases
+from csaw.engine.verify.layers import matrix_biases, moderate
 from csaw.engine.verify.overlap import Overlaps
 from csaw.engine.verify.statistics import evenly, normal_sum
 from csaw.partition.errors import StoreError
@@ -210,7 +210,7 @@ def source_weights(subject: Subject) -> np.ndarray | None:
     """
     if subject.sources is SourceKind.EVERY and subject.traversal.draws_from == "vertices":
         biases = matrix_biases(subject)
-        return None if biases is None else np.bincount(subject.view.indices, biases, subject.view.vertices)
+        return None if biases is None else np.bincount(subject.view.indices, moderate(biases), subject.view.vertices)
     if subject.sources is SourceKind.CONNECTED:
         return (subject.degree > 0).astype(np.float64)
     return np.ones(subject.view.vertices) if subject.sources in (SourceKind.RANDOM, SourceKind.DISTINCT) else None

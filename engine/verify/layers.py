@@ -177,12 +177,17 @@ class Frontiers(Layered):
         self.entries.judge(checks)
 
 
+def moderate(biases: np.ndarray) -> np.ndarray:
+    """The biases, or their shares of the largest where sums of them may not be finite: only shares count."""
+    largest = float(biases.max(initial=0.0))
+    return biases / largest if largest > LARGE else biases
+
+
 class WholeGraph(Layered):
     """Layers that are drawn from all vertices."""
 
     def __init__(self, subject: Subject, biases: np.ndarray) -> None:
-        if (largest := float(biases.max(initial=0.0))) > LARGE:
-            biases = biases / largest  # only shares count, and sums of these are finite
+        biases = moderate(biases)
         super().__init__(subject, biases)
         indices, vertices = subject.view.indices, subject.view.vertices
         self.sums = np.bincount(indices, biases, vertices)
