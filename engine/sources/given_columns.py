@@ -86,13 +86,11 @@ def _from_file(given: object, flag: str) -> dict[str, np.ndarray]:
         with path.open("rb") as file:  # np.load leaves a damaged file open that it opened by itself
             held = np.load(file, allow_pickle=False)
             return {path.stem: held} if isinstance(held, np.ndarray) else {name: held[name] for name in held.files}
-    except ValueError as error:
-        held_objects = "; words have a type such as <U8, not object" if "allow_pickle" in str(error) else ""
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
         raise FormatError(
-            f"{flag}: expected arrays of numbers, and of numbers or texts for ids, found others in {path}{held_objects}"
+            f"{flag}: {path} cannot be read as NumPy arrays; expected numbers, and for ids numbers or texts, not "
+            "objects, saved by numpy.save or numpy.savez"
         ) from error
-    except (OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
-        raise FormatError(f"{flag}: {path} cannot be read as NumPy arrays of numbers: {error}") from error
 
 
 def _order(ids: object, store: GraphStore, flag: str) -> np.ndarray:
