@@ -1,6 +1,7 @@
 """Personalized PageRank: how often a walk that jumps back to chosen vertices is at each vertex (Haveliwala 2002)."""
 
 import os
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from csaw.partition.errors import OptionError
 from csaw.partition.graph.attributes import STRING
 
 FLAG = "--rank-sources"
+WORD = re.compile(r'(?:"(?:[^"]|"")*"|[^,])+')  # between commas, but for those within quotation marks
 
 
 class PersonalizedPagerank(RankMeasure):
@@ -57,7 +59,7 @@ def _ids(given: str) -> list[str]:
     """The ids of an option: of a file, a line each; of text, between commas, or a line each."""
     if os.path.isfile(given):
         given = text_of(Path(given)).decode() + "\n"
-    found = given.splitlines() if "\n" in given else given.split(",")
+    found = given.splitlines() if "\n" in given else WORD.findall(given)
     return [_unquoted(word) for word in found if word.strip()]
 
 

@@ -157,6 +157,12 @@ def test_blanks_count_where_they_are_part_of_an_id(tmp_path):
 
     assert all("from vertex  a;" in said(spaced) for spaced in (" a", '" a"', str(tmp_path / "ids.txt.gz")))
     assert all("from vertex a;" in said(plain) for plain in ("a", "a ", "  a"))
+    (tmp_path / "more.csv").write_text('source,target\n"c,d",b\nb,"c,d"\nb,e\ne,b\n')
+    ingest(tmp_path / "more.csv", tmp_path / "h.zarr", IngestOptions())
+    other = HostNetwork(open_graph(tmp_path / "h.zarr"))
+    found = find(PERSONAL)(rank_sources='"c,d"').findings(other)["largest personalized pagerank"]
+    assert "from vertex c,d;" in found.method
+    assert find(PERSONAL)(rank_sources='e, "c,d" ,b').rank_sources == "e\nc,d\nb"
     (tmp_path / "ids.txt").write_bytes(b"a\n\xff\n")
     with pytest.raises(FormatError, match=r"ids.txt:2: .*UTF-8"):
         find(PERSONAL)(rank_sources=str(tmp_path / "ids.txt"))
