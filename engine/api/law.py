@@ -35,8 +35,7 @@ from csaw.partition.graph.parts import Graph
 # x + y, x - y, x * y, -x, abs(x) of integers       modulo 2^64, as integers of 64 bits have it
 
 Number = float | int
-GAP, LEAST_SHARE = 1e20, 1e-280  # of two biases, beyond which nobody sees how far they are apart; of the largest bias
-FASTEST = 1e300  # times as fast as another edge
+GAP, LEAST_SHARE, FASTEST = 1e20, 1e-280, 1e300  # of biases: nobody sees larger gaps, and smaller shares of the largest
 CSAWS = ("csaw.engine.api.", "csaw.engine.algorithms.")  # modules of hooks that divide by nothing that may be 0
 
 
@@ -382,19 +381,15 @@ def edge_biases(
 
 
 def of_largest(biases: list[tuple[int, float]]) -> list[tuple[int, float]]:
-    """The positive biases as shares of the largest, whose sum is finite where theirs may not be.
-
-    Where shares would be less than floats hold, gaps between biases are made smaller: an edge that is GAP times as
-    likely as another comes before it in all draws that anybody will see.
+    """The positive biases as shares of the largest, whose sum is finite where theirs may not be. If floats do not hold
+    all shares, gaps become smaller: an edge GAP times as likely as another always comes first.
     """
-    largest = max((bias for _, bias in biases), default=1.0)
-    least = min((bias for _, bias in biases if bias > 0.0), default=1.0)
-    if least / largest >= LEAST_SHARE:
-        return [(dst, bias / largest) for dst, bias in biases]
-    shares, share, before = {}, 1.0, largest
-    for bias in sorted({bias for _, bias in biases if bias > 0.0}, reverse=True):
-        share = max(share * max(bias / before, 1.0 / GAP), LEAST_SHARE)
-        shares[bias], before = share, bias
+    different = sorted({bias for _, bias in biases if bias > 0.0}, reverse=True) or [1.0]
+    if different[-1] / different[0] >= LEAST_SHARE:
+        return [(dst, bias / different[0]) for dst, bias in biases]
+    shares = {different[0]: 1.0}
+    for before, bias in pairwise(different):
+        shares[bias] = max(shares[before] * max(bias / before, 1.0 / GAP), LEAST_SHARE)
     return [(dst, shares.get(bias, 0.0)) for dst, bias in biases]
 
 
@@ -494,8 +489,7 @@ def _chance(rate: float, others: list[float], picks: int) -> float:
     u = (low + (high - low) * (nodes + 1) / 2).ravel()
     area = ((high - low) / 2 * node_weights).ravel()
     with np.errstate(over="ignore"):
-        times = np.minimum(np.array(others) / rate, FASTEST)  # an edge this much faster is always there before
-    absent = np.exp(np.log(u)[None, :] * times[:, None])
+        absent = np.exp(np.log(u)[None, :] * np.minimum(np.array(others) / rate, FASTEST)[:, None])
     arrived = np.zeros((picks, u.size))  # arrived[k]: chance that k others have
     if picks == 0:
         return 0.0

@@ -68,8 +68,8 @@ def test_weights_are_refused_as_csaw_graph_refuses_them(weights):
     ("weights", "said"),
     [
         (masked(3, float), MASKED.format(3)),
-        (np.array(["a", "b", "c"]), "expected a number for each edge: could not convert"),
-        (["a", "b", "c"], "expected a number for each edge: could not convert"),
+        (np.array(["a", "b", "c"]), "expected a number for each edge, found 'a'"),
+        (["a", "b", "c"], "expected a number for each edge, found 'a'"),
         (torch.ones(3).to_sparse(), "expected a dense tensor, found a sparse one"),
         (torch.tensor(1.0), r"expected a number for each of 3 edges, found the shape \(1,\)"),
     ],

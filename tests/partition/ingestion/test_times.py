@@ -418,7 +418,7 @@ NOON = datetime.datetime(2024, 1, 1, 12, 0, 0, 5)
         (np.array([2**63 - 1], "datetime64[ns]"), 2**63 - 1, "nanoseconds"),
         ([NOON], 1704110400000005, "microseconds"),
         ([NOON.replace(tzinfo=EAST)], 1704103200000005, "microseconds"),
-        ([datetime.date(1970, 1, 2)], 86400000000, "microseconds"),
+        ([datetime.date(1970, 1, 2)], 86400, "seconds"),
     ],
 )
 def test_dates_of_programs_are_kept_exactly(first, wanted, units):
