@@ -36,7 +36,7 @@ def made(biases, ids):
     table = np.zeros(3 * count, np.uint32)
     table[::3] = ids
     quantise(ctps, count, accumulate(biases, count, largest, ctps), units)
-    sweep(table, 0, count, units, np.empty(2 * count + 1, np.int64))
+    sweep(table, 0, count, units, np.empty(2 * count + 1, np.int64), 0)
     return shift_for(largest, count), ctps, units, table
 
 
