@@ -23,7 +23,7 @@ SPLIT = {
     f"e.weight * e.dst_degree ** -0.5 * {RETURN}": "e.weight * e.dst_degree ** (-0.5)",
     f"{NEAR} / e.dst_degree": "1.0 / e.dst_degree",
     f"{NEAR} * e.weight * e.weight * (e.dst % 3)": "e.weight * e.weight * (e.dst % 3)",
-    f"e.weight / (math.log(1 + e.src_degree) * (2 + e.depth % 2)) * {RETURN}": "e.weight / math.log(1 + e.src_degree)",
+    f"e.weight / (math.log(1 + e.src_degree) * (2 + e.depth % 2)) * {RETURN}": "0.5 on the way back",
     f"e.weight * 1e-300 * e.dst_degree * {NEAR} * 1e200": "e.weight * 1e-300 * e.dst_degree * 1e+200",
 }
 """Biases, with the factor that tables are made of."""
