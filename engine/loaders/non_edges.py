@@ -16,7 +16,7 @@ from numba import int64, uint64
 
 from csaw.engine.draws.random import SHIFT, below_wide, philox
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_tools import empty
+from csaw.partition.base.kernel_tools import empty, place_behind
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.in_memory import LARGEST_32, rows_of_edges
 
@@ -149,19 +149,6 @@ def row_sums(indptr: np.ndarray, units: np.ndarray) -> np.ndarray:
 
 
 @inner
-def beyond(sums: np.ndarray, rank: Integer) -> Integer:
-    """The number of the last of the running ``sums``, from 0 on, that is not above ``rank``."""
-    low, high = int64(0), int64(sums.size)
-    while low < high:
-        middle = (low + high) >> 1
-        if sums[middle] <= rank:
-            low = middle + 1
-        else:
-            high = middle
-    return low - 1
-
-
-@inner
 def units_below(vertex: Integer, upto: np.ndarray) -> Integer:
     """The units of all vertices below one."""
     return upto[vertex] if upto.size else vertex
@@ -198,7 +185,7 @@ def free_vertex(
         else:
             high = middle
     wanted = rank + units_in_front(low, begin, sums)
-    return beyond(upto, wanted) if upto.size else wanted
+    return place_behind(upto, wanted) - 1 if upto.size else wanted
 
 
 @njit(nogil=True)
@@ -224,7 +211,8 @@ def draw_non_edges(
         if sources.size:
             source = sources[link]
         else:
-            source = beyond(starts, int64(below_wide((w0 << SHIFT) | w1, uint64(starts[starts.size - 1]))))
+            unit = int64(below_wide((w0 << SHIFT) | w1, uint64(starts[starts.size - 1])))
+            source = place_behind(starts, unit) - 1
         out[0, j] = source
         begin, end = indptr[source], indptr[source + 1]
         out[1, j] = free_vertex((w2 << SHIFT) | w3, begin, end, vertices, indices, sums, upto)

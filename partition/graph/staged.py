@@ -5,17 +5,16 @@ the edges of the relation that leads to the next stage. A walk along the metapat
 have only neighbors that may be next, so that a step costs what it costs on a graph of one type.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from csaw.partition.arrays.loader import StoredArray
 from csaw.partition.graph.attributes import TYPED, Attributes
-from csaw.partition.graph.parts import offsets_within
 from csaw.partition.graph.stages import Stages
 from csaw.partition.graph.store import INDICES, GraphStore
-from csaw.partition.graph.views import OFFSET_BYTES, OfRelation, View
+from csaw.partition.graph.views import OFFSET_BYTES, OfRelation, RowsInMemory
 
 
 class Place(NamedTuple):
@@ -29,14 +28,10 @@ class Place(NamedTuple):
     away: int
 
 
-class Staged(View):
+class Staged(RowsInMemory):
     """The graph of the stages of a metapath on ``store``: of the relations of these numbers in turn, ``cyclic`` if the
     last leads back to the first.
-
-    It holds 8 bytes a vertex of each stage in memory.
     """
-
-    is_plain = False  # files have the vertices of the graph: no reader takes rows from them
 
     def __init__(self, store: GraphStore, numbers: Sequence[int], cyclic: bool) -> None:
         assert store.types is not None
@@ -44,7 +39,7 @@ class Staged(View):
         names = [one.source for one in relations] + ([] if cyclic else [relations[-1].target])
         stages = Stages.of([store.types.span(name) for name in names], cyclic, store.id_dtype)
         views = {number: OfRelation(store, number) for number in set(numbers)}
-        self.indptr = np.zeros(stages.bases[-1] + 1, np.int64)
+        self._indptr = np.zeros(stages.bases[-1] + 1, np.int64)
         self.places: list[Place] = []
         rows: list[list[int]] = []
         for stage, number in enumerate(numbers):
@@ -72,12 +67,9 @@ class Staged(View):
             rows.append([low - first + base, high - first + base, before, edges, nbytes])
             self.places.append(Place(view, part.number, begin - part.first_edge, stages.bases[to] - stages.firsts[to]))
 
-    def read_indptr(self) -> np.ndarray:
-        return self.indptr.copy()  # a GPU that streams partitions writes their numbers into it
-
-    def read_offsets(self, number: int, out: np.ndarray | None = None) -> np.ndarray:
-        part = self.partitions[number]
-        return offsets_within(self.indptr, part.first_vertex, part.last_vertex, out)
+    @property
+    def indptr(self) -> np.ndarray:
+        return self._indptr
 
     def read_edges(self, number: int, arrays: Mapping[str, np.ndarray], first: int = 0) -> None:
         place, out = self.places[number], arrays.get(INDICES)
@@ -91,9 +83,6 @@ class Staged(View):
 
     def opened(self, number: int, name: str) -> StoredArray:
         return self.places[number].view.opened(self.places[number].part, name)
-
-    def read_ahead(self, number: int, names: Collection[str], first: int = 0, count: int | None = None) -> None:
-        """Nothing is asked for: pieces are read in their order, which the system sees."""
 
 
 def _attributes(store: GraphStore, indptr: np.ndarray, rows: list[list[int]]) -> Attributes:

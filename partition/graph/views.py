@@ -59,6 +59,27 @@ class View(GraphStore):
         return self.store.dense_ids(originals)
 
 
+class RowsInMemory(View):
+    """A view whose rows begin at other offsets than those on disk, which memory holds: 8 bytes a vertex."""
+
+    is_plain = False  # files of the store have other rows: no reader takes any from them
+
+    @property
+    def indptr(self) -> np.ndarray:
+        """int64 [V + 1], where rows begin."""
+        raise NotImplementedError
+
+    def read_indptr(self) -> np.ndarray:
+        return self.indptr.copy()  # a GPU that streams partitions writes their numbers into it
+
+    def read_offsets(self, number: int, out: np.ndarray | None = None) -> np.ndarray:
+        part = self.partitions[number]
+        return offsets_within(self.indptr, part.first_vertex, part.last_vertex, out)
+
+    def read_ahead(self, number: int, names: Collection[str], first: int = 0, count: int | None = None) -> None:
+        """Nothing is asked for: pieces are read in their order, which the system sees."""
+
+
 class Recut(View):
     """``store`` in partitions that begin at other vertices.
 
@@ -190,16 +211,15 @@ def span_of(store: GraphStore) -> tuple[int, int] | None:
     return (min(found), max(found)) if found else None
 
 
-class Filtered(View):
+class Filtered(RowsInMemory):
     """The edges of ``store`` that have a certain property, among all of its vertices.
 
-    It holds 8 bytes a vertex in memory, until they are released.
+    Its offsets stay in memory until they are released.
 
     Raises:
         StoreError: a file of the store has changed.
     """
 
-    is_plain = False  # files of the store have other edges, too: no reader takes rows from them
     column: EdgeColumn
     """The column by which edges are kept."""
 
@@ -258,13 +278,6 @@ class Filtered(View):
             "report": {},
         }
 
-    def read_indptr(self) -> np.ndarray:
-        return self.indptr.copy()  # a GPU that streams partitions writes their numbers into it
-
-    def read_offsets(self, number: int, out: np.ndarray | None = None) -> np.ndarray:
-        part = self.partitions[number]
-        return offsets_within(self.indptr, part.first_vertex, part.last_vertex, out)
-
     def read_edges(self, number: int, arrays: Mapping[str, np.ndarray], first: int = 0) -> None:
         count = next((array.size for array in arrays.values()), 0)
         part, counts, done = self.store.partitions[number], self.counts[number], 0
@@ -296,9 +309,6 @@ class Filtered(View):
     def opened(self, number: int, name: str) -> StoredArray:
         """Raise StoreError: no file has these edges alone."""
         raise StoreError(f"{self.path}: no file has the {name} of some edges alone; read them with read_edges")
-
-    def read_ahead(self, number: int, names: Collection[str], first: int = 0, count: int | None = None) -> None:
-        """Nothing is asked for: pieces are read in their order, which the system sees."""
 
 
 class OfRelation(Filtered):
