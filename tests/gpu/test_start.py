@@ -1,22 +1,10 @@
 """How a command on a GPU starts: without Numba, once its kernels are compiled, and with a context made beside."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
-from helpers.gpu import device_or_skip
+from helpers.gpu import device_or_skip, python
 
 device_or_skip()
 
-ROOT = Path(__file__).parents[2]
-LOADED = """
-import sys
-from csaw.cli.main import cli
-cli.main(sys.argv[1:], standalone_mode=False)
-print("numba:", "numba" in sys.modules)
-"""
 CONTEXT = """
 import ctypes, threading
 from csaw.engine.devices.devices import begin_to_open
@@ -33,15 +21,6 @@ print(int(cupy.arange(5).sum()), driver.cuDevicePrimaryCtxGetState(0, ctypes.byr
 """
 
 
-def python(folder, code, *arguments):
-    path = os.pathsep.join([str(ROOT / "tests" / "_src"), *sys.path[1:]])
-    env = os.environ | {"PYTHONPATH": path, "CSAW_CACHE_DIR": str(folder / "cache")}
-    command = [sys.executable, "-c", code, *arguments]
-    done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 SAMPLE = ["sample", "karate", "w.zarr", "--device", "cuda", "--overwrite", "--algo"]
 EVALUATE = ["evaluate", "karate", "--device", "cuda", "--refresh", "--measures"]
 
@@ -55,9 +34,9 @@ EVALUATE = ["evaluate", "karate", "--device", "cuda", "--refresh", "--measures"]
     ids=lambda line: line[-1],
 )
 def test_a_command_whose_kernels_are_compiled_imports_no_numba(tmp_path, line):
-    python(tmp_path, LOADED, *line)  # compiles
-    assert python(tmp_path, LOADED, *line).endswith("numba: False\n")
+    python(tmp_path, *line)  # compiles
+    assert python(tmp_path, *line).endswith("numba: False\n")
 
 
 def test_the_context_that_is_made_beside_is_the_one_that_cupy_takes(tmp_path):
-    assert python(tmp_path, CONTEXT) == "1 10 0\n"
+    assert python(tmp_path, code=CONTEXT) == "1 10 0\n"

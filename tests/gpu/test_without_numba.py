@@ -2,14 +2,9 @@
 the CPU, and converts ids, to its bytes.
 """
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-from helpers.gpu import device_or_skip
+from helpers.gpu import device_or_skip, python
 from helpers.graphs import random_store
 from helpers.small_samples import files_of
 
@@ -33,27 +28,11 @@ from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.graph.store import INDICES
 from csaw.partition.graph.views import Coalesced
 
-ROOT = Path(__file__).parents[2]
-LOADED = """
-import sys
-from csaw.cli.main import cli
-cli.main(sys.argv[1:], standalone_mode=False)
-print("numba:", "numba" in sys.modules)
-"""
 LARGE = [
     ("deepwalk", ["--walk-length", "20", "--num-walks", "2"]),
     ("neighbor", ["--fanout", "10,5", "--instances", "1000000"]),
     ("ppr", ["--num-walks", "8"]),
 ]
-
-
-def python(folder, *arguments, code=LOADED):
-    path = os.pathsep.join([str(ROOT / "tests" / "_src"), *sys.path[1:]])
-    env = os.environ | {"PYTHONPATH": path, "CSAW_CACHE_DIR": str(folder / "cache")}
-    command = [sys.executable, "-c", code, *arguments]
-    done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,10 @@
 there is no GPU.
 """
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -16,6 +20,13 @@ from helpers.cases import OPTIONS
 from helpers.graphs import SQUARE, TIMELESS, TROUBLED, WideStore, heavy_store, random_store, store_of
 from helpers.machine import Lack, lacking, need_package
 
+ROOT = Path(__file__).parents[2]
+LOADED = """
+import sys
+from csaw.cli.main import cli
+cli.main(sys.argv[1:], standalone_mode=False)
+print("numba:", "numba" in sys.modules)
+"""
 NEAR = "(4 if e.dst == e.prev else 1 if e.prev < 0 or e.is_neighbor(e.prev, e.dst) else 0.5)"
 MORE = [
     *(
@@ -190,6 +201,18 @@ def need_torch_on_gpu() -> ModuleType:
     __tracebackhide__ = True
     torch = need_package("torch")
     return torch if torch.cuda.is_available() else lacking(Lack.GPU, "this PyTorch has no GPU")
+
+
+def python(folder, *arguments, code=LOADED):
+    """What another Python prints in ``folder``, with a cache of its own: of the command with these arguments, and
+    whether it has loaded Numba, or of other ``code``.
+    """
+    path = os.pathsep.join([str(ROOT / "tests" / "_src"), *sys.path[1:]])
+    env = os.environ | {"PYTHONPATH": path, "CSAW_CACHE_DIR": str(folder / "cache")}
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, env=env, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def brief(algo, options, steps=20):
