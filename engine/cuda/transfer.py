@@ -1,5 +1,5 @@
-"""What a GPU does with arrays on their way from the store and to a sample (cuda/kernels/transfer.cu), so that the host
-needs no compiled code for them: to load Numba takes longer than to read and write some gigabytes.
+"""The work of a GPU on arrays on their way from the store and to a sample (cuda/kernels/transfer.cu). The host needs no
+compiled code for them: to load Numba takes longer than to read and write some gigabytes.
 """
 
 import threading

@@ -111,7 +111,7 @@ class Links:
         return ends
 
     def batch(self, positions: np.ndarray, epoch: int) -> "BatchLinks":
-        """Those of a mini-batch, whose links are the kept ones at these ``positions``."""
+        """The links of a mini-batch: the kept ones at these ``positions``, and its negatives."""
         numbers = self.kept[positions]
         source, target = self.ends[:, numbers]
         more = self.negatives(numbers.size)

@@ -53,7 +53,7 @@ class NonEdges(NamedTuple):
         source_weights: np.ndarray | None = None,
         target_weights: np.ndarray | None = None,
     ) -> "NonEdges":
-        """Those of a graph with these edges, int64 [E].
+        """The pairs without an edge in a graph that has the edges ``source`` -> ``target``, int64 [E].
 
         ``source_weights``, ``target_weights``: float64 [V], to which the chances of a pair's ends are in proportion
         (default: None, uniform).

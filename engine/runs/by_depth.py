@@ -22,13 +22,13 @@ from csaw.partition.errors import OptionError
 from csaw.partition.graph.store import GraphStore
 
 OF_STEP = frozenset({"depth", "instance", "source", "prev", "src", "src_degree", "vertices"})
-"""What all edges of a step have in common."""
+"""Names whose value is the same for all edges of a step."""
 MOST_CASES = 4  # tables of a graph
 LONGEST = 1024  # steps of a walk whose depths are looked at one by one
 MOST_WAYS = 64  # through the conditions of a bias at a depth
 LEAST, LARGEST = 1e-250, 1e250  # of a product, and of each part of it: a bias is 0 or at least 1e-300
 OF_WALK = {"depth", "instance", "source", "prev"}
-"""What of a step no table knows."""
+"""Names with values of the walk, which a table of the graph cannot know."""
 
 Range = tuple[float, float]
 

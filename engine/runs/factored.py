@@ -214,7 +214,7 @@ class OfStore(IntervalReader):
         return [(self._value(term, known), divides) for term, divides in terms_of(last.value)]
 
     def of_edges(self) -> dict[str, Interval]:
-        """What is known of every edge."""
+        """The least and largest value of each name, for any edge."""
         vertex = Interval(0, max(self.store.vertices - 1, 0))
         known = self.constants | {"src": vertex, "dst": vertex}
         if (weights := self.store.weight_range) is not None:

@@ -25,7 +25,7 @@ class Stages:
         return cls(tuple(bases), tuple(first for first, _ in spans), cyclic, id_dtype)
 
     def away(self, depth: int) -> int:
-        """What is to be added to a vertex that a walk meets after ``depth`` steps, to have that of the graph."""
+        """The number to add to a vertex that a walk meets after ``depth`` steps, for its number in the graph."""
         stage = depth % len(self.firsts) if self.cyclic else min(depth, len(self.firsts) - 1)
         return self.firsts[stage] - self.bases[stage]
 

@@ -204,8 +204,9 @@ def need_torch_on_gpu() -> ModuleType:
 
 
 def python(folder, *arguments, code=LOADED):
-    """What another Python prints in ``folder``, with a cache of its own: of the command with these arguments, and
-    whether it has loaded Numba, or of other ``code``.
+    """The output of another Python that works in ``folder``, with a cache of its own there.
+
+    It runs the command with these arguments and prints whether Numba was loaded; or it runs other ``code``.
     """
     path = os.pathsep.join([str(ROOT / "tests" / "_src"), *sys.path[1:]])
     env = os.environ | {"PYTHONPATH": path, "CSAW_CACHE_DIR": str(folder / "cache")}
