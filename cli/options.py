@@ -16,7 +16,7 @@ from csaw.cli.complete import OF_OPTIONS
 from csaw.cli.grouped import GroupedCommand
 from csaw.cli.sample_examples import examples
 from csaw.engine.api import registry
-from csaw.engine.api.option import NONE, Bytes, Option, flag_of
+from csaw.engine.api.option import NONE, OF_RELATIONS, Bytes, Fanout, Option, flag_of
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE, options
 from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.errors import CsawError
@@ -215,6 +215,8 @@ def _shared(each: dict[str, Option]) -> Option:
     if len(meanings) == 1:
         return first
     most = sorted(meanings.items(), key=lambda said: -len(said[1]))
+    if any(one.kind is Fanout for one in others):
+        first = replace(first, kind=Fanout)
     return replace(
         first, help=". ".join(text if len(of) >= MANY else f"{OF}{', '.join(of)}: {text}" for text, of in most)
     )
@@ -231,12 +233,19 @@ def made_option(name: str, one: Option, group: str, owners: list[str] | None = N
         flag = SWITCHES.get(name, f"{flag}/--no-{flag[2:]}")
     elif one.choices:
         how["type"] = click.Choice([str(choice) for choice in one.choices])
+    elif one.kind is Fanout:
+        how |= {"multiple": True, "callback": _joined}
     else:
         kind = click.STRING if one.reads else TYPES.get(one.kind, click.STRING)
         how["type"] = values.OrNone(kind) if one.none else kind
         read = f"{one.reads.upper()}{'|NONE' * bool(one.none)}" if one.reads else None
         how["metavar"] = "SIZE" if one.kind is Bytes else read
     return Grouped(flag, name, help=f"{help_of(one, owners)}.", **how)
+
+
+def _joined(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> str | None:
+    """The fanouts of all relations as one value."""
+    return OF_RELATIONS.join(given) or None
 
 
 def help_of(one: Option, owners: list[str] | None = None) -> str:

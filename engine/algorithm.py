@@ -26,6 +26,7 @@ from csaw.engine.api.bases import (
     normalize_option,
     unique_option,
 )
+from csaw.engine.api.option import ByRelation, Fanout
 
 __all__ = [
     "DEPTH_HELP",
@@ -33,8 +34,10 @@ __all__ = [
     "MOST_STEPS",
     "NONE",
     "Algorithm",
+    "ByRelation",
     "ChosenBias",
     "CollectiveSampling",
+    "Fanout",
     "InTime",
     "IndividualSampling",
     "LayerEntries",

@@ -1,5 +1,5 @@
 # Written by scripts/make_stub.py from the declarations of options; run that, and do not edit this.
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, Literal, SupportsFloat, SupportsIndex, TypedDict, Unpack, overload
 
@@ -130,7 +130,7 @@ class _Minibatch(_Run, total=False):
     start_time: SupportsFloat | str | date | datetime64 | None
     time_order: Literal["monotone", "strict"]
     time_window: SupportsFloat | str | timedelta | timedelta64 | None
-    fanout: Sequence[int] | str
+    fanout: Sequence[int] | Mapping[str, Sequence[int]] | Mapping[tuple[str, str, str], Sequence[int]] | str
     replace: bool
 
 class _Multidimensional(_Run, total=False):
@@ -224,7 +224,7 @@ class _OfAll(_Run, total=False):
     start_time: SupportsFloat | str | date | datetime64 | None
     time_order: Literal["monotone", "strict"] | Literal["strict", "monotone"]
     time_window: SupportsFloat | str | timedelta | timedelta64 | None
-    fanout: Sequence[int] | str
+    fanout: Sequence[int] | str | Mapping[str, Sequence[int]] | Mapping[tuple[str, str, str], Sequence[int]]
     time_against: Literal["root", "previous"]
     replace: bool
     neighbor_size: SupportsIndex | str
@@ -994,7 +994,7 @@ def minibatch(
     start_time: SupportsFloat | str | date | datetime64 | None = None,
     time_order: Literal["monotone", "strict"] = "monotone",
     time_window: SupportsFloat | str | timedelta | timedelta64 | None = None,
-    fanout: Sequence[int] | str = (25, 10),
+    fanout: Sequence[int] | Mapping[str, Sequence[int]] | Mapping[tuple[str, str, str], Sequence[int]] | str = (25, 10),
     replace: bool = False,
     **options: Unpack[_Sample],
 ) -> Samples: ...

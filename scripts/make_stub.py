@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from csaw.engine.api import registry
-from csaw.engine.api.option import Bias, Bytes, Option
+from csaw.engine.api.option import Bias, Bytes, Fanout, Option
 from csaw.engine.plan.options import options as run_options
 
 STUB = Path(__file__).parents[1] / "package" / "__init__.pyi"
@@ -18,6 +18,7 @@ TYPES = {
     bool: "bool",
     str: "str",
     tuple: "Sequence[int] | str",
+    Fanout: "Sequence[int] | Mapping[str, Sequence[int]] | Mapping[tuple[str, str, str], Sequence[int]] | str",
     Bytes: "SupportsIndex | str",
     Bias: "str | Callable[[EdgeView], float]",
     object: "Any",
@@ -26,7 +27,7 @@ LENGTH = "SupportsFloat | str | timedelta | timedelta64"
 TIMES = {"time": "SupportsFloat | str | date | datetime64", "length": LENGTH, "scale": LENGTH}
 HEAD = """\
 # Written by scripts/make_stub.py from the declarations of options; run that, and do not edit this.
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, Literal, SupportsFloat, SupportsIndex, TypedDict, Unpack, overload
 

@@ -2,7 +2,7 @@
 NeurIPS 2017).
 """
 
-from csaw.engine.algorithm import ChosenBias, InTime, MiniBatches, option
+from csaw.engine.algorithm import ByRelation, ChosenBias, Fanout, InTime, MiniBatches, option
 from csaw.partition.errors import OptionError
 
 
@@ -10,20 +10,22 @@ class Minibatch(InTime, ChosenBias, MiniBatches):
     """Mini-batches of seeds: at each hop, each vertex that is new in the mini-batch selects FANOUT of its neighbors."""
 
     paper = "Fey and Lenssen, ICLR-W 2019"
-    fanout: tuple[int, ...] = option(
+    fanout: tuple[int, ...] | ByRelation = option(
         (25, 10),
-        help="neighbors that a vertex selects, one number for each hop, separated by commas; -1 selects all",
+        help="neighbors that a vertex selects, one number for each hop, separated by commas; -1 selects all; on a "
+        "graph of several types also RELATION=NUMBERS, repeated for other relations",
+        kind=Fanout,
         low=-1,
     )
     replace: bool = option(False, help="draw the neighbors of a vertex with replacement")
 
     def __init__(self, **values):
         super().__init__(**values)
-        if self.replace and min(self.fanout, default=0) < 0:
+        if self.replace and min(self.sizes(), default=0) < 0:
             raise OptionError(
                 "--replace: expected fanouts of at least 0, found -1, which takes each neighbor once; give other "
                 "fanouts, or leave out --replace"
             )
 
     def sizes(self):
-        return self.fanout
+        return self.fanout.widths if isinstance(self.fanout, ByRelation) else self.fanout

@@ -4,7 +4,7 @@ Declared once, an option is there on the command line, as a keyword in Python, a
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from decimal import Decimal
@@ -19,6 +19,7 @@ from csaw.partition.errors import OptionError
 T = TypeVar("T")
 LARGEST = 2**63 - 1  # value of an option that is an integer
 NONE = "none"  # the word for None
+OF_RELATIONS = ";"  # between the fanouts of relations
 
 
 class Bytes(int):
@@ -36,6 +37,26 @@ class InUnits(int):
         return made
 
 
+class Fanout(tuple[int, ...]):
+    """The type of an option that is how many neighbors a vertex selects at each hop: integers, or, as a
+    :class:`ByRelation`, for each relation of a graph.
+    """
+
+
+class ByRelation(dict[str, tuple[int, ...]]):
+    """How many neighbors a vertex selects of each relation at each hop."""
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """The most neighbors of a vertex at each hop; -1: all of a relation."""
+        return tuple(-1 if min(hop) < 0 else sum(hop) for hop in zip(*self.values(), strict=True))
+
+    @property
+    def largest(self) -> int:
+        """The most neighbors that a vertex selects of one relation."""
+        return max((size for sizes in self.values() for size in sizes), default=0)
+
+
 class Bias(str):
     """The type of an option that is a bias: an expression over ``e``, or a function of ``e`` that returns one."""
 
@@ -46,6 +67,7 @@ KINDS = {
     bool: "true or false",
     str: "a word",
     tuple: "integers such as 25,10",
+    Fanout: "integers such as 25,10, or for each relation, such as writes=25,10",
     Bytes: "a size such as 4GiB",
     Bias: "an expression such as 'e.weight * 2', or a function such as lambda e: e.weight * 2",
     object: "anything",
@@ -100,6 +122,31 @@ def _whole_numbers(value: OptionValue) -> tuple[int, ...]:
     return tuple(_whole(one) for one in (value.split(",") if isinstance(value, str) else value))
 
 
+def _fanout(value: OptionValue) -> tuple[int, ...] | ByRelation:
+    if isinstance(value, str) and "=" in value:
+        parts = [part.partition("=") for part in value.split(OF_RELATIONS)]
+        names = [name.strip() for name, *_ in parts]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise OptionError(f"the relation {quoted(twice[0])} is there twice; give all its hops at once")
+        value = dict(zip(names, (numbers for *_, numbers in parts), strict=True))
+    if not isinstance(value, Mapping):
+        return _whole_numbers(value)
+    if not value:
+        raise TypeError
+    found = ByRelation((_relation(name), _whole_numbers(sizes)) for name, sizes in value.items())
+    if len(hops := {len(sizes) for sizes in found.values()}) > 1:
+        raise OptionError(f"expected as many hops for each relation, found {' and '.join(map(str, sorted(hops)))}")
+    return found
+
+
+def _relation(name: object) -> str:
+    """A relation's name, or its type, name and type in one."""
+    named = "-".join(map(_word, name)) if isinstance(name, tuple) else _word(name)
+    if not named:
+        raise TypeError
+    return named
+
+
 def _truth(value: object) -> bool:
     known = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
     return known[value.lower()] if isinstance(value, str) and value.lower() in known else bool(_whole(value))
@@ -127,6 +174,7 @@ TYPED: dict[type, Callable[..., object]] = {
     float: _number,
     int: _integer,
     tuple: _whole_numbers,
+    Fanout: _fanout,
     bool: _truth,
     Bytes: _size,
     str: _word,
@@ -191,7 +239,7 @@ class Option:
             if value not in self.choices:
                 raise OptionError(f"{flag}: expected one of {', '.join(self.choices)}, found {quoted(value)}")
             return self.choices[self.choices.index(value)]  # which may be of an enum
-        for one in value if self.kind is tuple else (value,) if self.kind in (int, float, Bytes) else ():
+        for one in _numbers_of(value) if self.kind in (tuple, Fanout, int, float, Bytes) else ():
             self._in_range(flag, one)
         return value
 
@@ -213,6 +261,13 @@ class Option:
     def interval(self) -> str:
         """The range of a number, such as ``0 to less than 1``; empty where there is none."""
         return "" if self.low is None and self.high is None else _interval(self, self.low, self.high)
+
+
+def _numbers_of(value: OptionValue) -> Iterable[float]:
+    """The numbers of an option's value."""
+    if isinstance(value, ByRelation):
+        return (size for sizes in value.values() for size in sizes)
+    return value if isinstance(value, tuple) else (value,)
 
 
 def _interval(one: Option, low: float | None, high: float | None) -> str:

@@ -34,6 +34,7 @@ HERE = "csaw.engine.batches"
 ANYWHERE: Mapping[BatchKind, Begin] = {
     BatchKind.CLUSTERS: Late(f"{HERE}.induced", "ClusterSets"),
     BatchKind.MINIBATCHES: Late(f"{HERE}.minibatches", "MiniBatches"),
+    BatchKind.MINIBATCHES_BY_RELATION: Late(f"{HERE}.minibatches", "MiniBatchesByRelation"),
     BatchKind.MINIBATCHES_IN_TIME: Late(f"{HERE}.in_time", "MiniBatchesInTime"),
     BatchKind.IN_TIME: Late(f"{HERE}.in_time", "InTime"),
     BatchKind.SHARED_DRAWS_IN_TIME: Late(f"{HERE}.in_time", "SharedDrawsInTime"),

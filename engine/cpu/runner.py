@@ -159,6 +159,7 @@ class CpuRunner(BatchBackend):
             "LOGGED": self.plan.paths_bytes > 0,
             "PACKED": not self.disjoint and np.dtype(self.store.id_dtype).itemsize == 4,
             "UNLIMITED": self.unlimited,
+            "TYPED": self.store.relation_rows is not None,
         }
         return self.constants() | own
 

@@ -67,6 +67,7 @@ OF_RUNS: dict[str, int] = {
     "SUCCESSIVE": 0,
     "PLACED": 0,
     "DISJOINT": 0,
+    "TYPED": 0,
     "POOLED": 0,
     "INDUCED": 0,
     "COLLECTIVE": 0,
@@ -263,6 +264,7 @@ FILES = {
     BatchKind.CLOCK_WALKS: ("clocks.cu",),
     BatchKind.WHOLE_MINIBATCHES: ("minibatches.cu",),
     BatchKind.MINIBATCHES: ("select.cu",),
+    BatchKind.MINIBATCHES_BY_RELATION: ("select.cu",),
     BatchKind.MINIBATCHES_IN_TIME: ("neighbors_in_time.cu",),
     BatchKind.IN_TIME: ("neighbors_in_time.cu",),
     BatchKind.HOP_TABLES_IN_TIME: ("hops_in_time.cu", "transits.cu"),
@@ -426,6 +428,7 @@ def _constants(backend: Specialization) -> dict[str, int]:
     }
     if not isinstance(backend.rule, Steps):
         own |= {"DISJOINT": bool(getattr(backend.algorithm, "disjoint", False))}
+        own |= {"TYPED": backend.store.relation_rows is not None}
         own |= {"SELECTS_FRONTIER": backend.rule.waiting is not None}
         own |= {"GEOMETRIC": backend.rule.coins, "EVERYWHERE": backend.needs.everywhere}
     constants = backend.constants() | own

@@ -19,6 +19,7 @@ from csaw.engine.api.rules import (
     WholeClusters,
 )
 from csaw.engine.api.termination import is_unlimited
+from csaw.engine.plan.by_relation import fanouts_of
 from csaw.engine.plan.choices import Method, Residency
 from csaw.engine.plan.costs import mean_coins
 from csaw.engine.plan.limits import MemoryPlan, Shape
@@ -41,6 +42,8 @@ class BatchKind(StrEnum):
     """Mini-batches that kernels take through all hops, one or some at a time."""
     MINIBATCHES = "mini-batches"
     """Mini-batches, hop by hop."""
+    MINIBATCHES_BY_RELATION = "mini-batches-by-relation"
+    """Mini-batches, hop by hop, whose nodes select from each relation by itself."""
     WHOLE_IN_TIME = "whole-mini-batches-in-time"
     """Mini-batches in time that a thread of a CPU takes through all hops."""
     MINIBATCHES_IN_TIME = "mini-batches-in-time"
@@ -87,7 +90,10 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
             by_hops = shape.on_gpu or memory.residency.streams
             return BatchKind.MINIBATCHES_IN_TIME if by_hops else BatchKind.WHOLE_IN_TIME
         case MiniBatch():
-            return BatchKind.WHOLE_MINIBATCHES if drawn_whole(shape, memory) else BatchKind.MINIBATCHES
+            if drawn_whole(shape, memory):
+                return BatchKind.WHOLE_MINIBATCHES
+            by_relation = fanouts_of(shape.algorithm) is not None
+            return BatchKind.MINIBATCHES_BY_RELATION if by_relation else BatchKind.MINIBATCHES
     if in_time and rule.together:
         return BatchKind.POOLS_IN_TIME
     if in_time:
@@ -204,7 +210,9 @@ def _fits_gpu(shape: Shape) -> bool:
     a, sizes, most = shape.algorithm, shape.sizes, MOST_PICKS[True]
     if not isinstance(a, MiniBatches) or not sizes:
         return False
-    if not all(size >= 0 and (a.rule.replace or size <= most) for size in sizes):
+    fanouts = fanouts_of(a)
+    largest = max(sizes) if fanouts is None else fanouts.largest
+    if min(sizes) < 0 or not (a.rule.replace or largest <= most):
         return False
     widths = frontiers(sizes, a.seeds_per_batch, shape.store.vertices * (a.seeds_per_batch if a.disjoint else 1))
     return sum(width * size for width, size in zip(widths, sizes, strict=True)) < MOST_CELLS

@@ -15,6 +15,7 @@ from csaw.partition.arrays.loader import Uncompared
 from csaw.partition.arrays.words import Words
 from csaw.partition.graph.clusters import Clusters
 from csaw.partition.graph.edge_columns import EdgeColumn
+from csaw.partition.graph.relation_rows import RelationRows
 from csaw.partition.graph.stages import Stages
 
 Array: TypeAlias = np.ndarray
@@ -47,6 +48,8 @@ class Store(Protocol):
     partitions: list[Partition]
     stages: Stages | None
     """Where its vertices stand for those of another graph: see partition/graph/staged.py."""
+    relation_rows: RelationRows | None
+    """Where it has a row for each relation of a vertex: see partition/graph/relation_rows.py."""
 
     @property
     def largest_partition(self) -> int:

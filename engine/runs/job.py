@@ -19,6 +19,7 @@ from csaw.engine.api.rules import SelectionRule
 from csaw.engine.api.written_classes import CLASS, recorded_name
 from csaw.engine.devices.choice import choose
 from csaw.engine.devices.devices import Devices
+from csaw.engine.plan.by_relation import fanouts_of, in_full, refuse
 from csaw.engine.plan.choices import Method, Residency
 from csaw.engine.plan.options import Policy, RunOptions, described
 from csaw.engine.plan.options import options as run_options
@@ -70,7 +71,7 @@ class Job:
     plan: Plan
     devices: Devices = ()
     rows: GraphStore | None = None
-    """The graph from whose rows it draws, where that is not ``store``: of the stages of a metapath."""
+    """The graph from whose rows it draws, where that is not ``store``: of the stages of a metapath, or of relations."""
     like: Record | None = None
     """What the virtual sample says of itself that this job draws again, in its types; None: in those of a new one."""
 
@@ -169,7 +170,7 @@ def prepare(
     if not plan.keeps_ids(pieces.id_bytes):
         pieces.map_ids()
     plan = replace(plan, ways=choice.ways)
-    if pieces.stages is not None:
+    if pieces.stages is not None or pieces.relation_rows is not None:
         return Job(store, algorithm, sources, plan, choice.devices, rows=pieces)
     return Job(pieces, algorithm, sources, plan, choice.devices)
 
@@ -188,9 +189,13 @@ def _built(
     times, columns = store.stored.time, read_columns(options.columns, store)
     units = None if times is None else times.units
 
-    def built(bias: str | None) -> Algorithm:
+    def built(bias: str | None, parameters: Record = parameters) -> Algorithm:
         return registry.build(algo, parameters, bias, columns, run_options(), units)
 
+    if (fanouts := fanouts_of(built(options.edge_bias))) is not None:
+        algorithm = built(options.edge_bias, parameters | {"fanout": in_full(fanouts, store)})
+        refuse(algorithm, options)
+        return algorithm, options, None
     if options.metapath is None:
         return built(options.edge_bias), options, None
     from csaw.engine.plan.metapath import along, can_be_staged
@@ -208,12 +213,19 @@ def _rows(
     store: GraphStore, algorithm: Algorithm, weighted: bool, options: RunOptions, along: Along | None
 ) -> tuple[GraphStore, Algorithm, bool]:
     """The graph whose rows a run draws from, the algorithm that draws from them, and whether weights count."""
+
+    def with_rows(rows: GraphStore, algorithm: Algorithm) -> tuple[GraphStore, Algorithm, bool]:
+        return rows, simplified(rows, algorithm, weighted, options.select), weighted
+
+    if fanouts_of(algorithm) is not None:
+        from csaw.partition.graph.staged import RelationGraph
+
+        return with_rows(RelationGraph(store), algorithm)
     if along is None or along.algorithm is None:
         return factored(store, simplified(store, algorithm, weighted, options.select), weighted, options.select)
     from csaw.partition.graph.staged import Staged
 
-    rows = Staged(store, along.metapath.relations, along.metapath.cyclic)
-    return rows, simplified(rows, along.algorithm, weighted, options.select), weighted
+    return with_rows(Staged(store, along.metapath.relations, along.metapath.cyclic), along.algorithm)
 
 
 def _refuse_normalize(algorithm: MatrixEntries, was_asked: bool) -> None:

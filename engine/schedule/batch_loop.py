@@ -16,13 +16,14 @@ from csaw.engine.plan.plan import Plan
 from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.samples.layouts import Arrays, SampleLayout
 from csaw.engine.schedule.backend import ALL, Backend, Crowded, OverBudget
-from csaw.engine.schedule.of_stages import OfStages
+from csaw.engine.schedule.of_stages import OfRelations, OfStages, Relations
 from csaw.engine.schedule.schedule import Counters, Schedule
 from csaw.engine.sources.given_sources import CHANCES, LABELS
 from csaw.engine.sources.sources import Sources
 from csaw.partition.base.kernel_time import Lapse, Stopwatch
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BudgetError, CsawError, StoreError
+from csaw.partition.graph.views import View
 
 log = logging.getLogger(__name__)
 
@@ -114,7 +115,7 @@ class WithSeeds:
     where the mini-batches were drawn.
     """
 
-    drawn: Batch
+    drawn: Drawn
     held: Arrays
     there: dict[str, Array]
 
@@ -135,7 +136,8 @@ class Batches:
     def __init__(self, backend: Backend, sources: Sources, stopped: Callable[[], bool] = lambda: False) -> None:
         plan = backend.plan
         self.backend, self.sources, self.flat = backend, sources, isinstance(backend.algorithm, Walk)
-        self.stages = backend.store.stages
+        self.stages, rows = backend.store.stages, backend.store.relation_rows
+        self.relations = None if rows is None else Relations(rows, cast(View, backend.store), backend.xp)
         self.size, self.spent, self.pace = plan.batch, Lapse(), Pace(plan)
         self.drawn_bytes = self.before_bytes = 0  # of the unit under way, and of the one that is written meanwhile
         self.kept_edges = 0  # of groups that are drawn, those that were kept before
@@ -154,6 +156,8 @@ class Batches:
         sources = self.sources.take(first, last, self.flat, self.backend.xp)
         if self.stages is not None:
             sources = sources - sources.dtype.type(self.stages.first)
+        if self.relations is not None:
+            sources = self.relations.numbered(sources)
         return self.backend.begin(first, sources)
 
     def begin_unit(self, drawn: Sequence[FinishedBatch] = ()) -> None:
@@ -243,12 +247,13 @@ class Batches:
         """
         if self.stages is not None:
             return OfStages(batch, self.stages, self.backend.xp)
+        drawn = batch if self.relations is None else OfRelations(batch, self.relations)
         known = {LABELS: self.sources.labels_of(first, last)}
         if self.backend.plan.sample_layout.keeps_seeds:
             known[CHANCES] = self.sources.chances_of(first, last)
         held = {name: array for name, array in known.items() if array is not None}
         there = {name: self.backend.xp.asarray(array) for name, array in held.items()}
-        return WithSeeds(batch, held, there) if held else batch
+        return WithSeeds(drawn, held, there) if held else drawn
 
     def _attempt(self, first: int, last: int) -> FinishedBatch | None:
         """Draw one batch. None where the memory does not suffice; later batches then have half as many instances."""

@@ -1,4 +1,6 @@
-"""Samples that were drawn on the graph of the stages of a metapath: see partition/graph/staged.py."""
+"""Samples that were drawn on the graph of the stages of a metapath, or on that of relations: see
+partition/graph/staged.py.
+"""
 
 from dataclasses import dataclass
 from types import ModuleType
@@ -7,7 +9,10 @@ import numpy as np
 
 from csaw.engine.plan.contracts import Array, Batch
 from csaw.engine.samples.layouts import Arrays
+from csaw.partition.graph.relation_rows import RelationRows
 from csaw.partition.graph.stages import Stages
+from csaw.partition.graph.types import RELATION
+from csaw.partition.graph.views import View
 
 HOP = "hop_"
 
@@ -58,3 +63,42 @@ class OfStages:
         moved[none] = self.stages.id_dtype.type(-1 % (1 << 8 * self.stages.id_dtype.itemsize))
         found: Array = moved
         return found
+
+
+class Relations:
+    """A graph of relations, from which a backend with arrays of ``xp`` draws mini-batches."""
+
+    def __init__(self, rows: RelationRows, store: View, xp: ModuleType) -> None:
+        self.rows, self.store, self.xp = rows, store, xp
+        self.edges_there: Array | None = None
+
+    def numbered(self, sources: np.ndarray) -> np.ndarray:
+        """The sources of mini-batches with the numbers that their vertices have there."""
+        return np.dstack([self.rows.numbered(np, sources[:, :, 0]), sources[:, :, 1:]])
+
+    def stored_edges(self, xp: ModuleType) -> Array:
+        """The numbers in the store of its edges, in an array of ``xp``."""
+        if xp is np:
+            return self.store.stored_edges
+        if self.edges_there is None:
+            self.edges_there = xp.asarray(self.store.stored_edges)
+        return self.edges_there
+
+
+@dataclass(frozen=True)
+class OfRelations:
+    """A batch of mini-batches with the vertices and the edges of the graph itself, and the relation of each edge."""
+
+    drawn: Batch
+    relations: Relations
+
+    def arrays(self, rows: slice) -> Arrays:
+        return self._in_graph(np, self.drawn.arrays(rows))
+
+    def on_device(self) -> dict[str, Array]:
+        return self._in_graph(self.relations.xp, self.drawn.on_device())
+
+    def _in_graph(self, xp: ModuleType, arrays: dict[str, Array]) -> dict[str, Array]:
+        rows, edges = self.relations.rows, arrays["e_id"]
+        found = {"n_id": rows.in_graph(xp, arrays["n_id"]), RELATION.name: rows.relation_of(xp, edges)}
+        return arrays | found | {"e_id": self.relations.stored_edges(xp)[edges].astype(np.int64)}

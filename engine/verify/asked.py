@@ -30,6 +30,7 @@ import numpy as np
 from csaw.engine.api.algorithm import Algorithm, MiniBatches, Traversal, Walk
 from csaw.engine.api.rules import ENDS, SOURCES, SOURCES_AND_TARGETS, STEPS
 from csaw.engine.api.starts import SourceKind, sources_each
+from csaw.engine.plan.by_relation import fanouts_of
 from csaw.engine.samples import Samples
 from csaw.engine.samples.layouts import SUBGRAPHS, Arrays, drawn_layout
 from csaw.engine.samples.layouts.layout import EDGE_WEIGHT, SEED_TIME
@@ -39,6 +40,7 @@ from csaw.engine.sources.sources import SourcesDigest, kind_of_sources
 from csaw.engine.verify.checks import Check, Checks
 from csaw.engine.verify.induced import most_hops
 from csaw.partition.graph.store import GraphStore
+from csaw.partition.graph.types import RELATION
 
 NAME = "request"
 NO_BOUND = float("inf")
@@ -125,6 +127,7 @@ class Asked:
             yield Number(name, sizes, "other arrays")
         in_time = a.time_strategy is not None and not self.whole
         yield Number("times of sources", in_time, SEED_TIME in arrays)
+        yield Number("relations of edges", fanouts_of(a) is not None, RELATION.name in arrays)
         if self.samples.layout == SUBGRAPHS:
             ends = self.whole or a.ends_induced
             yield Number("vertices", ends or a.draws_from != "edges", "vertices" in arrays)

@@ -11,6 +11,7 @@ from csaw.engine.samples.layouts.layout import SEED_TIME, TIME
 from csaw.engine.sources.given_sources import CHANCES, LABELS
 from csaw.engine.sources.seeds import DrawnSeeds, SeedOrder, norms_of, order_of
 from csaw.engine.sources.sources import digest_of
+from csaw.engine.verify.by_relation import RowsByRelation
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.course import passed
 from csaw.engine.verify.layouts_in_time import SeedTimes, Shown
@@ -18,6 +19,7 @@ from csaw.engine.verify.neighbors_in_time import InTime
 from csaw.engine.verify.selections import UNTIMED, OfRows, Selections, one_of, situations
 from csaw.engine.verify.statistics import Choices, Laws, Result, normal_sum
 from csaw.engine.verify.walks import one_in
+from csaw.partition.graph.types import RELATION
 
 # Checks of seeds that are drawn by the norms of their vertices: their chances, how often each is drawn, how many a
 # mini-batch has, and one mini-batch beside the next.
@@ -168,7 +170,7 @@ class Nodes:
 
 
 class BatchChoices:
-    """The choices of mini-batches that are not in time."""
+    """The choices of mini-batches that select from all edges of a node together, and not in time."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject, self.selected = subject, OfRows(subject, numbered=True)
@@ -180,12 +182,56 @@ class BatchChoices:
         self.selected.add(s)
         if self.parallel is not None:
             alone = (s.size > 0) if self.selected.replace else (s.size == 1)
-            self.parallel.add(nodes, s.situation, (alone & one_in(s.every, s.number))[nodes.col])
+            edges, col = (alone & one_in(s.every, s.number))[nodes.col], nodes.col
+            self.parallel.keep(nodes.vertex[col], s.situation[col], nodes.e_id, edges)
 
     def hand_over(self, wrong: dict[str, int]) -> None:
         """Add to the faults of mini-batches those of the same names."""
         for name in tuple(self.selected.wrong):
             wrong[name] += self.selected.wrong.pop(name)
+
+    def judge(self, checks: Checks) -> None:
+        self.selected.judge(checks)
+        if self.parallel is not None:
+            self.parallel.judge(checks)
+
+
+class ChoicesByRelation:
+    """The choices of mini-batches whose nodes select from each relation by itself."""
+
+    def __init__(self, subject: Subject, rows: RowsByRelation) -> None:
+        self.rows, self.subject = rows, subject.with_rows(rows)
+        self.selected = OfRows(self.subject, numbered=True)
+        self.parallel = ParallelEdges(self.subject) if subject.store.multigraph else None
+        self.wrong = 0
+
+    def add(self, nodes: Nodes, arrays: dict[str, np.ndarray]) -> None:
+        """Check a group: the relation and the order of its edges, then what each node selected."""
+        rows, relation, each = self.rows, arrays[RELATION.name].astype(np.int64), self.rows.relations
+        inside = (nodes.e_id >= 0) & (nodes.e_id < rows.relation.size)
+        self.wrong += int((rows.relation[nodes.e_id[inside]] != relation[inside]).sum())
+        node, of = rows.selecting(nodes.vertex, nodes.hop)
+        key, wanted = nodes.col * each + relation, node * each + of
+        self.selected.wrong["edges"] += _falls(key) + int((~np.isin(key, wanted)).sum())
+        known = np.flatnonzero(inside & np.isin(key, wanted))
+        owner = np.searchsorted(wanted, key[known])
+        order = np.argsort(owner, kind="stable")
+        known, owner = known[order], owner[order]
+        every = one_of(self.subject, node.size, nodes.first.size)
+        vertex, hop = nodes.vertex[node] * each + of, nodes.hop[node]
+        situation, size, number = vertex.reshape(-1, 1), rows.sizes[hop, of], nodes.numbers[node] * each + of
+        target = nodes.vertex[nodes.row[known]] * each
+        self.selected.add(Selections(vertex, situation, size, hop, number, every, owner, target))
+        if self.parallel is not None:
+            alone = (size > 0) if self.selected.replace else (size == 1)
+            chosen = rows.place[nodes.e_id[known]]
+            self.parallel.keep(vertex[owner], situation[owner], chosen, (alone & one_in(every, number))[owner])
+
+    def hand_over(self, wrong: dict[str, int]) -> None:
+        """Add to the faults of mini-batches those of the same names."""
+        for name in tuple(self.selected.wrong):
+            wrong[name] += self.selected.wrong.pop(name)
+        wrong["edges"] += self.wrong
 
     def judge(self, checks: Checks) -> None:
         self.selected.judge(checks)
@@ -208,14 +254,16 @@ class ParallelEdges:
         self.begin = np.append(np.flatnonzero(fresh), indices.size)
         self.kept: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def add(self, nodes: Nodes, situations: np.ndarray, edges: np.ndarray) -> None:
-        """Keep those of ``edges`` [edges of the group] that have others beside them."""
-        indptr, vertex, e_id = self.subject.view.indptr, nodes.vertex[nodes.col], nodes.e_id
+    def keep(self, vertex: np.ndarray, situation: np.ndarray, e_id: np.ndarray, edges: np.ndarray) -> None:
+        """Keep those of ``edges`` that have others beside them, by the ``vertex`` and the ``situation`` that selected
+        each, and its number.
+        """
+        indptr = self.subject.view.indptr
         here = np.flatnonzero(edges & (e_id >= indptr[vertex]) & (e_id < indptr[vertex + 1]))
         run = self.run[e_id[here]]
         beside = self.begin[run + 1] - self.begin[run] > 1
         here, run = here[beside], run[beside]
-        self.kept.append((np.column_stack([situations[nodes.col[here]], run]), e_id[here].astype(np.int64)))
+        self.kept.append((np.column_stack([situation[here], run]), e_id[here].astype(np.int64)))
 
     def judge(self, checks: Checks) -> None:
         """Add the tests of all choices, where there are any."""
@@ -289,7 +337,7 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
     source = np.full(listed, NONE, np.int64)  # the vertex at each position of the list, as far as seeds have shown it
     has_labels = subject.asked.labels or LABELS in subject.samples
     labels = Shown(subject.asked.labels, listed, np.float64) if has_labels else None
-    choices = BatchChoices(subject) if algorithm.time_strategy is None else BatchesInTime(subject)
+    choices = _choices(subject)
     for start, arrays in passed(subject.samples, watch=subject.watch):
         nodes = Nodes(subject, subject.samples.first + start, arrays)
         wrong["seeds"] += _wrong_seeds(subject, nodes, order, source)
@@ -314,6 +362,13 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
         checks.count(name, count, SAID[name])
     _judge_seeds(checks, labels, draws)
     choices.judge(checks)
+
+
+def _choices(subject: Subject) -> "BatchChoices | BatchesInTime | ChoicesByRelation":
+    """What judges the choices of a sample's mini-batches."""
+    if subject.by_relation is not None:
+        return ChoicesByRelation(subject, subject.by_relation)
+    return BatchChoices(subject) if subject.traversal.time_strategy is None else BatchesInTime(subject)
 
 
 def _judge_seeds(checks: Checks, labels: Shown | None, draws: SeedDraws | None) -> None:

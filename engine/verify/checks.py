@@ -1,5 +1,6 @@
 """Things that all checks need: the sample with its graph and algorithm, and the checks made so far."""
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -11,9 +12,11 @@ from csaw.engine.api import hooks, recorded
 from csaw.engine.api.algorithm import Algorithm, Traversal
 from csaw.engine.api.law import GraphView
 from csaw.engine.api.starts import SourceKind
+from csaw.engine.plan.by_relation import fanouts_of, in_full
 from csaw.engine.samples import UNKNOWN, Samples
 from csaw.engine.samples.layouts import VERTEX, Arrays, kind_of
 from csaw.engine.sources.sources import SourcesDigest
+from csaw.engine.verify.by_relation import RowsByRelation
 from csaw.engine.verify.choices import Counted, class_tests, counted_here
 from csaw.engine.verify.course import passed
 from csaw.engine.verify.forms import RowLaws, row_form
@@ -185,6 +188,21 @@ class Subject:
         """Tell all ``watches`` of the arrays of a group, whose first instance has the number ``start`` here."""
         for one in self.watches:
             one(start, arrays)
+
+    @cached_property
+    def by_relation(self) -> RowsByRelation | None:
+        """The rows of a sample that selects by relation."""
+        fanouts, types = fanouts_of(self.algorithm), self.store.stored.types
+        if fanouts is None or types is None:
+            return None
+        return RowsByRelation(self.graph, types, in_full(fanouts, self.store))
+
+    def with_rows(self, rows: RowsByRelation) -> "Subject":
+        """The sample with the graph of these rows."""
+        found = copy.copy(self)
+        found.graph, found.view = rows.graph, GraphView(rows.graph, self.weighted)
+        found.degree = np.diff(found.view.indptr)
+        return found
 
     @cached_property
     def all_possible(self) -> bool:

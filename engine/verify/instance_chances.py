@@ -28,6 +28,7 @@ from csaw.engine.verify.walks_in_time import of_timed_walks
 from csaw.partition.base.parallel import go_on
 from csaw.partition.base.read_only import thawed
 from csaw.partition.graph.store import GraphStore
+from csaw.partition.graph.types import RELATION
 
 # Whether instances repeat others more often than their law lets them, as they do where the random numbers of one
 # instance are used for another.
@@ -344,11 +345,15 @@ def _of_batch(subject: Subject, arrays: Arrays) -> Iterator[float]:
         return
     nodes = subject.dense(arrays["n_id"]).tolist()
     hop = np.repeat(np.arange(arrays["hop_nodes"].shape[1]), arrays["hop_nodes"][0]).tolist()
-    picked: dict[int, list[int]] = {}
-    for row, col in zip(arrays["row"].tolist(), arrays["col"].tolist(), strict=True):
-        picked.setdefault(col, []).append(nodes[row])
-    for node, ends in picked.items():
-        yield _of_selection(subject, nodes[node], NONE, NONE, hop[node], ends)
+    rows, each = subject.by_relation, 1
+    relation = arrays.get(RELATION.name, np.zeros(arrays["row"].size, np.uint8)).tolist()
+    if rows is not None:
+        subject, each = subject.with_rows(rows), rows.relations
+    picked: dict[tuple[int, int], list[int]] = {}
+    for row, col, of in zip(arrays["row"].tolist(), arrays["col"].tolist(), relation, strict=True):
+        picked.setdefault((col, of), []).append(nodes[row] * each)
+    for (node, of), ends in picked.items():
+        yield _of_selection(subject, nodes[node] * each + of, NONE, NONE, hop[node], ends)
 
 
 def _of_layers(subject: Subject, arrays: Arrays) -> Iterator[float]:

@@ -1,20 +1,36 @@
-"""The graph of the stages of a metapath, as a view.
+"""Graphs whose vertices stand for those of a graph of several types, as views: their rows have edges of one relation.
 
-A stage is a place in a metapath. The graph of the stages has a vertex for each vertex of the type of each stage, with
-the edges of the relation that leads to the next stage. A walk along the metapath is any walk on this graph: its rows
-have only neighbors that may be next, so that a step costs what it costs on a graph of one type.
+A graph of stages is for metapaths. A stage is a place in a metapath, and the graph has a vertex for each vertex of the
+type of each stage, with the edges of the relation that leads to the next stage. A walk along the metapath is any walk
+on this graph: its rows have only neighbors that may be next, so that a step costs what it costs on a graph of one type.
+
+A graph of relations is for samples that draw from each relation by itself. It has a row for each vertex and each
+relation that leaves its type.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from csaw.partition.arrays.loader import StoredArray
 from csaw.partition.graph.attributes import TYPED, Attributes
+from csaw.partition.graph.relation_rows import RelationRows
 from csaw.partition.graph.stages import Stages
 from csaw.partition.graph.store import INDICES, GraphStore
 from csaw.partition.graph.views import OFFSET_BYTES, OfRelation, RowsInMemory
+
+
+class Block(NamedTuple):
+    """Rows of the vertices first .. last - 1 of a graph, with the edges of a relation of this number, or with none.
+    ``away`` is to be added to the ends of edges.
+    """
+
+    relation: int | None
+    first: int
+    last: int
+    away: int
 
 
 class Place(NamedTuple):
@@ -28,44 +44,45 @@ class Place(NamedTuple):
     away: int
 
 
-class Staged(RowsInMemory):
-    """The graph of the stages of a metapath on ``store``: of the relations of these numbers in turn, ``cyclic`` if the
-    last leads back to the first.
-    """
+class InBlocks(RowsInMemory):
+    """The rows of ``blocks`` of ``store``, block after block."""
 
-    def __init__(self, store: GraphStore, numbers: Sequence[int], cyclic: bool) -> None:
-        assert store.types is not None
-        relations = [store.types.relations[number] for number in numbers]
-        names = [one.source for one in relations] + ([] if cyclic else [relations[-1].target])
-        stages = Stages.of([store.types.span(name) for name in names], cyclic, store.id_dtype)
-        views = {number: OfRelation(store, number) for number in set(numbers)}
-        self._indptr = np.zeros(stages.bases[-1] + 1, np.int64)
+    def __init__(self, store: GraphStore, blocks: Sequence[Block]) -> None:
+        numbers = {block.relation for block in blocks if block.relation is not None}
+        self.views = {number: OfRelation(store, number) for number in sorted(numbers)}
+        bases = np.cumsum([0, *(block.last - block.first for block in blocks)]).tolist()
+        self._indptr = np.zeros(bases[-1] + 1, np.int64)
         self.places: list[Place] = []
         rows: list[list[int]] = []
-        for stage, number in enumerate(numbers):
-            self._add(views[number], stage, stages, rows)
-        self.indptr[stages.bases[len(numbers)] :] = self.indptr[rows[-1][1]]  # the last stage has no edges
-        rows[-1][1] = stages.bases[-1]
+        for block, base in zip(blocks, bases, strict=False):
+            self._add(block, base, rows)
+        if not rows and self.views:  # nothing has the type of any source
+            rows.append([0, bases[-1], 0, 0, OFFSET_BYTES * (bases[-1] + 1)])
+            self.places.append(Place(next(iter(self.views.values())), 0, 0, 0))
         super().__init__(store, _attributes(store, self.indptr, rows))
-        self.in_memory, self.clusters, self.stages = store.in_memory, None, stages
+        self.in_memory, self.clusters = store.in_memory, None
         self.id_dtype = np.dtype(np.uint32 if self.vertices < 2**32 else np.uint64)
 
-    def _add(self, view: OfRelation, stage: int, stages: Stages, rows: list[list[int]]) -> None:
-        """Add the rows of a stage, a partition for each that ``view`` has of them."""
-        first, base = stages.firsts[stage], stages.bases[stage]
-        last = first + stages.bases[stage + 1] - base
-        to = (stage + 1) % len(stages.firsts)
-        each = sum(view.edge_items.values())
-        for part in view.partitions:
-            low, high = max(part.first_vertex, first), min(part.last_vertex, last)
-            if low >= high:
-                continue
-            begin, before = int(view.indptr[low]), int(self.indptr[low - first + base])
-            edges = int(view.indptr[high]) - begin
-            self.indptr[low - first + base : high - first + base + 1] = view.indptr[low : high + 1] - begin + before
-            nbytes = OFFSET_BYTES * (high - low + 1) + each * edges
-            rows.append([low - first + base, high - first + base, before, edges, nbytes])
-            self.places.append(Place(view, part.number, begin - part.first_edge, stages.bases[to] - stages.firsts[to]))
+    def _add(self, block: Block, base: int, rows: list[list[int]]) -> None:
+        """Add the rows of a block, a partition for each that the view of its relation has of them; rows without edges
+        belong to the partition before them.
+        """
+        end = base + block.last - block.first
+        self.indptr[base : end + 1] = self.indptr[base]
+        if block.relation is not None:
+            view = self.views[block.relation]
+            each = sum(view.edge_items.values())
+            for part in view.partitions:
+                low, high = max(part.first_vertex, block.first), min(part.last_vertex, block.last)
+                if low >= high:
+                    continue
+                to, begin = base - block.first, int(view.indptr[low])
+                edges, before = int(view.indptr[high]) - begin, int(self.indptr[low + to])
+                self.indptr[low + to : high + to + 1] = view.indptr[low : high + 1] - begin + before
+                rows.append([low + to, high + to, before, edges, OFFSET_BYTES * (high - low + 1) + each * edges])
+                self.places.append(Place(view, part.number, begin - part.first_edge, block.away))
+        if rows:
+            rows[0][0], rows[-1][1] = 0, end
 
     @property
     def indptr(self) -> np.ndarray:
@@ -85,8 +102,48 @@ class Staged(RowsInMemory):
         return self.places[number].view.opened(self.places[number].part, name)
 
 
+class Staged(InBlocks):
+    """The graph of the stages of a metapath on ``store``: of the relations of these numbers in turn, ``cyclic`` if the
+    last leads back to the first.
+    """
+
+    def __init__(self, store: GraphStore, numbers: Sequence[int], cyclic: bool) -> None:
+        assert store.types is not None
+        relations = [store.types.relations[number] for number in numbers]
+        names = [one.source for one in relations] + ([] if cyclic else [relations[-1].target])
+        stages = Stages.of([store.types.span(name) for name in names], cyclic, store.id_dtype)
+        spans, blocks = [store.types.span(name) for name in names], list[Block]()
+        for stage, (first, last) in enumerate(spans):
+            to = (stage + 1) % len(names)
+            leads = stage < len(numbers)
+            blocks.append(Block(numbers[stage] if leads else None, first, last, stages.bases[to] - stages.firsts[to]))
+        super().__init__(store, blocks)
+        self.stages = stages
+
+
+class RelationGraph(InBlocks):
+    """The graph of the relations of ``store``: see relation_rows.py for how its rows and vertices are numbered."""
+
+    def __init__(self, store: GraphStore) -> None:
+        assert store.types is not None
+        rows = RelationRows.of(store.types, store.id_dtype)
+        super().__init__(store, [Block(*block) for block in rows.blocks(store.types)])
+        self.relation_rows = rows
+
+    @cached_property
+    def stored_edges(self) -> np.ndarray:
+        """The number in the store of each edge of this graph, uint32 or int64: 4 or 8 bytes an edge, found by a pass
+        over the relations of all edges.
+        """
+        found = np.empty(self.edges, np.uint32 if self.store.edges < 2**32 else np.int64)
+        for part, place in zip(self.partitions, self.places, strict=True):
+            here = found[part.first_edge : part.first_edge + part.edges]
+            here[:] = place.view.kept_edges(place.part, place.first, part.edges)
+        return found
+
+
 def _attributes(store: GraphStore, indptr: np.ndarray, rows: list[list[int]]) -> Attributes:
-    """The attributes of the graph of the stages, whose edges have weights and nothing else."""
+    """The attributes of a graph of blocks, whose edges have weights and nothing else."""
     said = store.attributes.copy()
     for name in (TYPED, "edge_columns", "time_ordered", "edge_ids", "clusters"):
         said.pop(name, None)  # type: ignore[misc]

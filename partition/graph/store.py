@@ -52,6 +52,7 @@ from csaw.partition.graph.types import RELATION, Types
 if TYPE_CHECKING:
     from zarr import Group
 
+    from csaw.partition.graph.relation_rows import RelationRows
     from csaw.partition.graph.stages import Stages
 
 
@@ -149,6 +150,7 @@ class GraphStore(StoredIds, ShownGraph):
     one_sided_weights = False  # whether those of an undirected edge may differ: never those of a store
     in_memory = False  # whether there is nothing at its path
     stages: "Stages | None" = None  # of a view of the stages of a metapath: see staged.py
+    relation_rows: "RelationRows | None" = None  # of a view of the rows of each relation: see staged.py
 
     def __init__(self, path: Path, attributes: Attributes, checksums: bool = True) -> None:
         self.path, self.attributes = path, attributes

@@ -32,7 +32,7 @@ class View(GraphStore):
     def __init__(self, store: GraphStore, attributes: Attributes) -> None:
         super().__init__(store.path, attributes, store.checksums)
         self.store, self.id_dtype, self.clusters = store, store.id_dtype, store.clusters
-        self.stages = store.stages
+        self.stages, self.relation_rows = store.stages, store.relation_rows
 
     @property
     def is_plain(self) -> bool:
@@ -57,6 +57,12 @@ class View(GraphStore):
 
     def dense_ids(self, originals: Iterable[int | str]) -> np.ndarray:
         return self.store.dense_ids(originals)
+
+    @property
+    def stored_edges(self) -> np.ndarray:
+        """The number in the store of each edge, of a view of a graph of relations: see staged.py."""
+        assert isinstance(self.store, View)
+        return self.store.stored_edges
 
 
 class RowsInMemory(View):
@@ -279,7 +285,24 @@ class Filtered(RowsInMemory):
         }
 
     def read_edges(self, number: int, arrays: Mapping[str, np.ndarray], first: int = 0) -> None:
-        count = next((array.size for array in arrays.values()), 0)
+        count, done = next((array.size for array in arrays.values()), 0), 0
+        part = self.store.partitions[number]
+        for begin, values, kept in self._kept_of(number, first, count):
+            for name, out in arrays.items():
+                found = values if name == self.column.array else self._read(part, name, out.dtype, begin)
+                np.take(found, kept, out=out[done : done + kept.size])
+            done += kept.size
+
+    def kept_edges(self, number: int, first: int, count: int) -> np.ndarray:
+        """int64 [count]: the numbers in the store of the edges of a partition from number ``first`` on."""
+        before = self.store.partitions[number].first_edge
+        found = [kept + (before + begin) for begin, _, kept in self._kept_of(number, first, count)]
+        return np.concatenate(found) if found else np.zeros(0, np.int64)
+
+    def _kept_of(self, number: int, first: int, count: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Yield where the edges of a partition from number ``first`` on are, ``count`` of them: the first edge of each
+        piece of the stored partition, the values of that piece in the column, and the places of the edges in it.
+        """
         part, counts, done = self.store.partitions[number], self.counts[number], 0
         begin = max(bisect_right(counts, first) - 1, 0)
         for piece, (low, high) in enumerate(pairwise(counts[begin:]), begin):
@@ -294,9 +317,7 @@ class Filtered(RowsInMemory):
                     f"{self.path}: {self.column.name}s of edges have changed since they were counted; {AGAIN}"
                 )
             kept = kept[max(first - low, 0) :][: count - done]
-            for name, out in arrays.items():
-                found = values if name == self.column.array else self._read(part, name, out.dtype, piece * self.piece)
-                np.take(found, kept, out=out[done : done + kept.size])
+            yield piece * self.piece, values, kept
             done += kept.size
 
     def _by(self, part: Partition, first: int) -> np.ndarray:

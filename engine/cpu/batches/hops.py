@@ -8,6 +8,7 @@ import numpy as np
 
 from csaw.engine.batches.minibatches import check_nodes
 from csaw.engine.cpu.runner import CpuRunner
+from csaw.engine.plan.by_relation import fanouts_of
 from csaw.engine.samples.layouts.hops import time_names
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.sources.given_sources import asks_times
@@ -136,7 +137,7 @@ class WholeMiniBatches:
         self.counts = np.zeros((instances + 1, 2), np.int64)  # vertices without a neighbor; nodes, if they are too many
 
     def advance(self) -> None:
-        backend, sizes = self.backend, np.array(self.backend.plan.sizes, np.int64)
+        backend, (sizes, shifts) = self.backend, self._of_relations()
         if not backend.rule.replace:  # kernels have room for the largest pick
             sizes = np.minimum(sizes, max(backend.store.max_degree, 1))
         seed, disjoint, rules = np.uint64(backend.seed), backend.disjoint, backend.time_rules
@@ -148,7 +149,7 @@ class WholeMiniBatches:
                 hops = (
                     (self.hop_nodes[number], self.hop_edges[number])
                     if piece.size
-                    else np.zeros((2, sizes.size + 1), np.int64)
+                    else np.zeros((2, len(sizes) + 1), np.int64)
                 )
                 drawn = backend.kernels.draw_minibatch(
                     np.ascontiguousarray(seeds[seeds >= 0]),
@@ -157,6 +158,7 @@ class WholeMiniBatches:
                     self.first + number,
                     disjoint,
                     sizes,
+                    shifts,
                     np.ascontiguousarray(clock),
                     rules,
                     *hops,
@@ -168,6 +170,15 @@ class WholeMiniBatches:
 
         backend.in_slices(np.arange(len(self.sources)), 1, task)
         check_nodes(int(self.counts[:, 1].max()))
+
+    def _of_relations(self) -> tuple[np.ndarray, np.ndarray]:
+        """How many edges a node selects at each hop from each relation, int64 [hops, relations]; and where the rows of
+        each relation are, int64 [relations, 3]. Where there are none, all edges are of one.
+        """
+        rows, fanouts = self.backend.store.relation_rows, fanouts_of(self.backend.algorithm)
+        if rows is None or fanouts is None:
+            return np.array(self.backend.plan.sizes, np.int64).reshape(-1, 1), np.zeros((1, 3), np.int64)
+        return np.ascontiguousarray(np.array(list(fanouts.values()), np.int64).T), rows.shifts
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         backend, positions = self.backend, self.sources[:, :, 1]

@@ -55,6 +55,7 @@ POOLED = False  # candidates are a part of the row
 INDUCED = False
 COLLECTIVE = False
 PACKED = False  # nodes of a mini-batch are known by their vertices alone, of 32 bits
+TYPED = False  # nodes of a mini-batch select from each relation by itself
 KEYED = False  # pools merge by keys
 EACH_EDGE_ONCE = False
 

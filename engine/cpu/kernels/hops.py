@@ -31,7 +31,7 @@ from csaw.engine.cpu.kernels.by_time import (
     place_at,
     time_at,
 )
-from csaw.engine.cpu.kernels.constants import BY_TIME, EVENTS, PACKED, REPLACE, SUMS, TIME_ORDER
+from csaw.engine.cpu.kernels.constants import BY_TIME, EVENTS, PACKED, REPLACE, SUMS, TIME_ORDER, TYPED
 from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.cpu.kernels.select import successive, with_replacement
 from csaw.engine.cpu.kernels.traverse import with_weight
@@ -244,19 +244,72 @@ NODES = 32  # in a group, as many as are searched for side by side in time
 ALONE = 1 << 62  # cells of an instance, as those of a hop are counted: all of a mini-batch's nodes are of one
 
 
+# The nodes of a frontier, each once for every relation that it selects from (TYPED), are its entries: entry e is node
+# begin + e where there are no relations.
+
+
 @inner
-def read_rows(graph, n_id, begin, end, size, rows, degrees):
-    """Read where the rows of nodes begin .. end - 1 begin and how long they are; returns the number of edges that these
-    nodes select.
+def entries_of(n_id, begin, end, sizes, shifts):
+    """The nodes and the relations of the entries of nodes begin .. end - 1, node by node; empty where there are no
+    relations.
     """
+    count = 0
+    for node in range(begin, end if TYPED else begin):
+        for relation in range(sizes.size):
+            count += leaves(n_id[node], relation, sizes, shifts)
+    nodes, relations = empty(count, np.int64), empty(count, np.int64)
+    count = 0
+    for node in range(begin, end if TYPED else begin):
+        for relation in range(sizes.size):
+            if leaves(n_id[node], relation, sizes, shifts):
+                nodes[count], relations[count] = node, relation
+                count += 1
+    return nodes, relations
+
+
+@inner
+def leaves(vertex, relation, sizes, shifts):
+    """Whether a vertex selects from a relation: see partition/graph/relation_rows.py."""
+    v = int64(vertex)
+    return sizes[relation] != 0 and shifts[relation, 0] <= v < shifts[relation, 1]
+
+
+@inner
+def node_of(nodes, begin, entry):
+    return nodes[entry] if TYPED else begin + entry
+
+
+@inner
+def size_of(relations, sizes, entry):
+    """How many edges an entry selects; -1: all."""
+    return sizes[relations[entry]] if TYPED else sizes[0]
+
+
+@inner
+def slot_of(nodes, relations, begin, entry, sizes):
+    """The slot of the random numbers of an entry."""
+    return nodes[entry] * sizes.size + relations[entry] if TYPED else begin + entry
+
+
+@inner
+def row_of_entry(n_id, nodes, relations, shifts, begin, entry):
+    """The vertex whose row an entry selects from."""
+    if TYPED:
+        return uint64(int64(n_id[nodes[entry]]) + shifts[relations[entry], 2])
+    return uint64(n_id[begin + entry])
+
+
+@inner
+def read_rows(graph, n_id, nodes, relations, sizes, shifts, begin, rows, degrees):
+    """Read where the rows of entries begin and how long they are; returns the number of edges that they select."""
     picks = int64(0)
-    for node in range(begin, end):
-        if node + NODES < end:
-            prefetch(graph.indptr, uint64(n_id[node + NODES]))
-        v = uint64(n_id[node])
+    for entry in range(rows.size):
+        if entry + NODES < rows.size:
+            prefetch(graph.indptr, row_of_entry(n_id, nodes, relations, shifts, begin, entry + NODES))
+        v, size = row_of_entry(n_id, nodes, relations, shifts, begin, entry), size_of(relations, sizes, entry)
         row = graph.indptr[v]
         degree = graph.indptr[v + uint64(1)] - row
-        rows[node - begin], degrees[node - begin] = row, degree
+        rows[entry], degrees[entry] = row, degree
         picks += degree if size < 0 or (not REPLACE and degree < size) else size if degree > 0 else 0
     return picks
 
@@ -265,20 +318,19 @@ def read_rows(graph, n_id, begin, end, size, rows, degrees):
 def widest(sizes):
     """The largest of some numbers, and at least 1."""
     most = int64(1)
-    for size in sizes:
-        most = max(most, size)
+    for hop in range(sizes.shape[0]):
+        for relation in range(sizes.shape[1]):
+            most = max(most, sizes[hop, relation])
     return most
 
 
 @inner
-def prefetch_sums(graph, n_id, first, last, begin, rows, degrees):
-    """Ask for what the picks of nodes first .. last - 1 read first; ``rows`` and ``degrees`` begin with those of node
-    ``begin``.
-    """
-    for node in range(first, last):
-        row, degree = rows[node - begin], degrees[node - begin]
+def prefetch_sums(graph, n_id, nodes, relations, shifts, begin, first, last, rows, degrees):
+    """Ask for what the picks of entries first .. last - 1 read first."""
+    for entry in range(first, last):
+        row, degree = rows[entry], degrees[entry]
         if degree > 0:
-            prefetch(graph.possible, uint64(n_id[node]))
+            prefetch(graph.possible, row_of_entry(n_id, nodes, relations, shifts, begin, entry))
             prefetch(graph.sums, uint64(row + degree - 1))
             prefetch(graph.sums, uint64(row + (degree >> 1)))
 
@@ -308,13 +360,16 @@ def choose_by_sums(
 
 
 @njit(nogil=True)
-def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, clock, rules, hop_nodes, hop_edges, counts, tally):
+def draw_minibatch(
+    seeds, graph, seed, instance, disjoint, sizes, shifts, clock, rules, hop_nodes, hop_edges, counts, tally
+):
     """Draw a mini-batch that starts from ``seeds``, vertices, by the address of ``instance``.
 
     Fills the numbers of nodes and edges of each hop, adds that of vertices without a neighbor to counts[0], and counts
     of selection to ``tally``. Returns the nodes' vertices and seeds, and of each edge the row, the column, its number
-    in the graph and, in time, its time. ``clock`` [seeds], ``rules``: in time the times of the seeds, and the numbers
-    of the run.
+    in the graph and, in time, its time. ``sizes`` [hops, relations], ``shifts`` [relations, 3]: how many edges each
+    node selects from a relation, and where the rows of the relation are. ``clock`` [seeds], ``rules``: in time the
+    times of the seeds, and the numbers of the run.
     """
     graph = borrowed(graph)
     nodes, edges = seeds.size, int64(0)
@@ -331,10 +386,12 @@ def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, clock, rules, 
     state = full(FIELDS if BY_TIME else 0, -1, np.int64)
     hop_nodes[0] = nodes
     begin = int64(0)
-    for hop in range(sizes.size):
-        end, size, first_edge = nodes, sizes[hop], edges
-        rows, degrees = empty(end - begin, np.int64), empty(end - begin, np.int64)
-        room = read_rows(graph, n_id, begin, end, size, rows, degrees)
+    for hop in range(sizes.shape[0]):
+        end, first_edge = nodes, edges
+        of, relations = entries_of(n_id, begin, end, sizes[hop], shifts)
+        entries = of.size if TYPED else end - begin
+        rows, degrees = empty(entries, np.int64), empty(entries, np.int64)
+        room = read_rows(graph, n_id, of, relations, sizes[hop], shifts, begin, rows, degrees)
         most = nodes + min(room, (graph.indptr.size - 1) * (seeds.size if disjoint else 1))
         if most >= int64(1) << 31:
             counts[1] = most
@@ -348,31 +405,22 @@ def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, clock, rules, 
             resized(e_id[:edges], edges + room),
         )
         table = table_of(n_id, owner, nodes, most)
-        for group in range(begin, end, NODES):
-            last, begun = min(group + NODES, end), edges
+        for group in range(0, entries, NODES):
+            last, begun = min(group + NODES, entries), edges
             if SUMS:
-                prefetch_sums(graph, n_id, group, last, begin, rows, degrees)
+                prefetch_sums(graph, n_id, of, relations, shifts, begin, group, last, rows, degrees)
             if BY_TIME:
-                find_earlier(state, graph, n_id, owner, group, last, clock, rules)
-            for node in range(group, last):
-                degree = degrees[node - begin]
+                find_earlier(state, graph, n_id, owner, begin + group, begin + last, clock, rules)
+            for entry in range(group, last):
+                node, row_begin, degree = node_of(of, begin, entry), rows[entry], degrees[entry]
+                size, slot = size_of(relations, sizes[hop], entry), slot_of(of, relations, begin, entry, sizes[hop])
                 if size != 0 and not BY_TIME:
                     counts[0] += degree == 0
                 wanted = degree if size < 0 else size
                 before = edges
                 if BY_TIME:
                     edges += choose_in_time(
-                        state,
-                        node - group,
-                        graph,
-                        seed,
-                        instance,
-                        node,
-                        wanted,
-                        rows[node - begin],
-                        degree,
-                        e_id,
-                        edges,
+                        state, entry - group, graph, seed, instance, node, wanted, row_begin, degree, e_id, edges
                     )
                     counts[0] += size != 0 and edges == before
                 elif SUMS:
@@ -380,10 +428,10 @@ def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, clock, rules, 
                         graph,
                         seed,
                         instance,
-                        node,
+                        slot,
                         wanted,
-                        n_id[node],
-                        rows[node - begin],
+                        row_of_entry(n_id, of, relations, shifts, begin, entry),
+                        row_begin,
                         degree,
                         spare,
                         taken,
@@ -394,7 +442,7 @@ def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, clock, rules, 
                         tally,
                     )
                 else:
-                    edges += choose(seed, instance, ALONE, 0, wanted, node, rows[node - begin], degree, e_id, edges)
+                    edges += choose(seed, instance, ALONE, 0, wanted, slot, row_begin, degree, e_id, edges)
                 for k in range(before, edges):
                     col[k] = node
                     prefetch_edge(graph, uint64(e_id[k]))
@@ -405,12 +453,12 @@ def draw_minibatch(seeds, graph, seed, instance, disjoint, sizes, clock, rules, 
                 ends[k - begun] = v
                 prefetch(table, uint64(cell_of(v, seed_of(owner, col[k]), table.size)))
             for k in range(begun, edges):
-                v, of = ends[k - begun], seed_of(owner, col[k])
-                node = enter(table, n_id, owner, v, of, nodes)
+                v, root = ends[k - begun], seed_of(owner, col[k])
+                node = enter(table, n_id, owner, v, root, nodes)
                 if node == nodes:
                     n_id[nodes] = v
                     if not PACKED:
-                        owner[nodes] = of
+                        owner[nodes] = root
                     nodes += 1
                 row[k] = node
         hop_nodes[hop + 1], hop_edges[hop] = nodes - end, edges - first_edge

@@ -12,6 +12,7 @@ from csaw.engine.cuda.compile import hop_kernel
 from csaw.engine.cuda.declarations import BLOCK, CHUNK_CELLS, MOST_PARTS, PART_KEYS, PART_TILE, struct
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.plan.batch_kind import frontiers
+from csaw.engine.plan.by_relation import fanouts_of
 from csaw.engine.plan.planning import worth_grouping
 from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.samples.layouts.hops import time_names
@@ -156,6 +157,22 @@ SCRATCH_BYTES = 512 << 20
 NO_SCRATCH = dict.fromkeys(("vertex", "items", "totals", "taken", "begins"))
 
 
+def of_relations(backend: CudaRunner) -> tuple[tuple[int, ...], Array]:
+    """Most picks of a node at each hop; and with fanouts by relation int64 [hops, relations, 5], see Relation in
+    engine/cuda/kernels/minibatch.cuh, else None.
+    """
+    rows, fanouts = backend.store.relation_rows, fanouts_of(backend.algorithm)
+    if rows is None or fanouts is None:
+        return backend.plan.sizes, None
+    sizes = np.array(list(fanouts.values()), np.int64).T
+    same = rows.ends[:, 0] == rows.ends[:, :1]  # relations that leave the same type
+    offsets = sizes @ np.triu(same, 1)
+    widest = (sizes @ same).max(axis=1, initial=0)
+    shifts = np.broadcast_to(rows.shifts, (*sizes.shape, 3))
+    found = np.concatenate([shifts, sizes[:, :, None], offsets[:, :, None]], axis=2)
+    return tuple(widest.tolist()), cupy.asarray(np.ascontiguousarray(found))
+
+
 class DeviceMiniBatches:
     """The mini-batches from number ``first`` on.
 
@@ -164,7 +181,8 @@ class DeviceMiniBatches:
 
     def __init__(self, backend: CudaRunner, first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.disjoint = backend, first, backend.disjoint
-        self.sizes, self.dtype = backend.plan.sizes, np.dtype(backend.store.id_dtype)
+        self.dtype = np.dtype(backend.store.id_dtype)
+        self.sizes, self.relations = of_relations(backend)
         self.instances, self.seeds = len(sources), sources.shape[1]
         self.widths = frontiers(
             self.sizes, self.seeds, most := backend.store.vertices * (self.seeds if self.disjoint else 1)
@@ -242,6 +260,8 @@ class DeviceMiniBatches:
             chunks=np.uint32(sum(self.chunks[:hop])),
             parts=np.uint32(self._parts(hop)),
             item_room=np.uint32(item_room),
+            relations=np.uint32(0 if self.relations is None else self.relations.shape[1]),
+            relation=None if self.relations is None else self.relations[hop],
             **scratch,
         )
 

@@ -36,6 +36,10 @@ struct MiniBatches {
 
 struct alignas(2 * sizeof(Key)) Item { Key key; u32 value; };
 
+// TYPED: of a relation, the first vertex that it leaves and the one after the last, what is added to a vertex for its row (see
+// partition/graph/relation_rows.py), the picks of a node, and the place of the first among the node's cells.
+struct Relation { i64 low, high, shift, size, offset; };
+
 struct MiniHop {
     u32 hop, width, size;      // most nodes of a frontier, picks of each
     u32 staged;                // nodes of a block
@@ -46,6 +50,8 @@ struct MiniHop {
     u32* totals;               // [count, parts] items of each part: 0 before a hop
     u32* taken;                // [count, parts] of its places that have an item: 0 before a hop
     u32* begins;               // [count, parts]
+    u32 relations;
+    const Relation* relation;  // [relations] TYPED
 };
 
 __device__ __forceinline__ const i64* ends_of(const MiniBatches& b, const MiniHop& h, u32 local) { return b.node_ends + (i64)local * (b.hops + 2) + h.hop; }

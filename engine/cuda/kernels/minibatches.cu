@@ -16,8 +16,8 @@ extern "C" __global__ void plant_seeds(MiniBatches b)
     if (node + 1 == b.seeds || b.sources[2 * t + 2] < 0) b.node_ends[(i64)local * (b.hops + 2) + 1] = node + 1;  // seeds come first
 }
 
-// Picks 2 pair and 2 pair + 1 of a node, whose reads are under way together. `cell`: the node's first one.
-__device__ __forceinline__ void put_pair(const MiniBatches& b, const MiniHop& h, const Place& place, u32 local, u32 cell, u32 pair, const Picks& picks)
+// Picks 2 pair and 2 pair + 1 of `size`, whose reads are under way together. `cell`: the first of them.
+__device__ __forceinline__ void put_pair(const MiniBatches& b, const MiniHop& h, const Place& place, u32 local, u32 cell, u32 size, u32 pair, const Picks& picks)
 {
     const u64 row = offset_of(place.row);
     const i64 offset[2] = {picks.first, picks.second}, to = first_cell(b, h, local);
@@ -27,47 +27,83 @@ __device__ __forceinline__ void put_pair(const MiniBatches& b, const MiniHop& h,
 #pragma unroll
     for (u32 k = 0; k < 2; ++k) {
         const u32 pick = 2 * pair + k;
-        if (pick >= h.size) return;
+        if (pick >= size) return;
         h.vertex[(i64)local * h.width * h.size + cell + pick] = vertex[k];
         if (pick < picks.count) b.e_id[to + cell + pick] = row + offset[k];
         else b.value[to + cell + pick] = NOWHERE;
     }
 }
 
-extern "C" __global__ __launch_bounds__(256) void draw_picks(MiniBatches b, MiniHop h, u64 seed)
+// Draws `size` picks of each of `count` places, whose slots and first cells these functions give. The block.
+template <typename Slot, typename Cell>
+__device__ __forceinline__ void draw_from(const MiniBatches& b, const MiniHop& h, u64 seed, u32 local, const Place* places, u32 count, u32 size, Slot slot_of, Cell cell_of)
 {
-    __shared__ Place places[STAGED_PARENTS];
-    const u32 local = blockIdx.y, size = h.size, pairs = (size + 1) / 2;
-    const i64 before = ends_of(b, h, local)[0], base = before + (i64)blockIdx.x * h.staged, left = ends_of(b, h, local)[1] - base;
-    if (left <= 0) return;
-    const u32 staged = (u32)min((i64)h.staged, left), cells = (u32)(base - before) * size;
+    const u32 pairs = (size + 1) / 2;
     const u64 instance = (u64)(b.first + local);
-    u32 without = 0;
-    for (u32 i = threadIdx.x; i < staged; i += blockDim.x) {
-        places[i] = locate(b.n_id[(i64)local * b.room + base + i]);
-        without += places[i].count == 0;
-    }
-    __syncthreads();
 #if REPLACE
-    for (u32 t = threadIdx.x; t < staged * pairs; t += blockDim.x) {
+    for (u32 t = threadIdx.x; t < count * pairs; t += blockDim.x) {
         const u32 i = t / pairs, pair = t - i * pairs;
         const Place place = places[i];
         Picks picks = {0, 0, 0};
         if (place.count > 0) {
-            const Words words = philox(seed, instance, (u64)(base + i), pair);
+            const Words words = philox(seed, instance, slot_of(i), pair);
             picks = {(i64)below(word64(words, 0), (u64)place.count), (i64)below(word64(words, 1), (u64)place.count), size};
         }
-        put_pair(b, h, place, local, cells + i * size, pair, picks);
+        put_pair(b, h, place, local, cell_of(i), size, pair, picks);
     }
 #else
     const u32 tiles = 32 / pairs, tile = lane_of() / pairs, pair = lane_of() - tile * pairs, warps = blockDim.x >> 5;
-    for (u32 begin = (threadIdx.x >> 5) * tiles; begin < staged; begin += warps * tiles) {
+    for (u32 begin = (threadIdx.x >> 5) * tiles; begin < count; begin += warps * tiles) {
         const u32 i = begin + tile;
-        const bool inside = tile < tiles && i < staged;
+        const bool inside = tile < tiles && i < count;
         const Place place = inside ? places[i] : Place{0, 0};
-        const Picks picks = distinct_picks(place, seed, instance, inside ? (u64)(base + i) : 0, size, pair, tile * pairs);
-        if (inside) put_pair(b, h, place, local, cells + i * size, pair, picks);
+        const Picks picks = distinct_picks(place, seed, instance, inside ? slot_of(i) : 0, size, pair, tile * pairs);
+        if (inside) put_pair(b, h, place, local, cell_of(i), size, pair, picks);
     }
+#endif
+}
+
+extern "C" __global__ __launch_bounds__(256) void draw_picks(MiniBatches b, MiniHop h, u64 seed)
+{
+    __shared__ Place places[STAGED_PARENTS];
+    const u32 local = blockIdx.y, size = h.size;
+    const i64 before = ends_of(b, h, local)[0], base = before + (i64)blockIdx.x * h.staged, left = ends_of(b, h, local)[1] - base;
+    if (left <= 0) return;
+    const u32 staged = (u32)min((i64)h.staged, left), cells = (u32)(base - before) * size;
+    const vertex_t* const nodes = b.n_id + (i64)local * b.room + base;
+    u32 without = 0;
+#if TYPED
+    __shared__ u32 chosen[STAGED_PARENTS], count;  // the nodes that a relation leaves, in any order: each has its own slot and cells
+    for (u32 t = threadIdx.x; t < staged * size; t += blockDim.x) {
+        h.vertex[(i64)local * h.width * size + cells + t] = NONE;
+        b.value[first_cell(b, h, local) + cells + t] = NOWHERE;
+    }
+    for (u32 r = 0; r < h.relations; ++r) {
+        const Relation relation = h.relation[r];
+        if (relation.size == 0) continue;
+        __syncthreads();
+        if (threadIdx.x == 0) count = 0;
+        __syncthreads();
+        for (u32 i = threadIdx.x; i < staged; i += blockDim.x) {
+            const i64 v = nodes[i];
+            if (v < relation.low || v >= relation.high) continue;
+            const u32 j = atomicAdd(&count, 1u);
+            chosen[j] = i;
+            places[j] = locate(v + relation.shift);
+            without += places[j].count == 0;
+        }
+        __syncthreads();
+        const u32 first = cells + (u32)relation.offset;
+        draw_from(b, h, seed, local, places, count, (u32)relation.size, [&](u32 j) { return (u64)(base + chosen[j]) * h.relations + r; },
+            [&](u32 j) { return first + chosen[j] * size; });
+    }
+#else
+    for (u32 i = threadIdx.x; i < staged; i += blockDim.x) {
+        places[i] = locate(nodes[i]);
+        without += places[i].count == 0;
+    }
+    __syncthreads();
+    draw_from(b, h, seed, local, places, staged, size, [&](u32 i) { return (u64)(base + i); }, [&](u32 i) { return cells + i * size; });
 #endif
     const i64 dead = group_sum(without);
     if (threadIdx.x == 0 && dead) atomicAdd(b.dead, (u64)dead);

@@ -29,6 +29,7 @@ from csaw.engine.samples.layouts.layout import (
 )
 from csaw.engine.samples.pyg_batches import Batch, of_minibatches, of_vertices
 from csaw.partition.graph.attributes import COUNT
+from csaw.partition.graph.types import RELATION
 
 FURTHER = TIME, *OF_COPIES, EDGE_WEIGHT  # what edges of some samples have
 
@@ -143,7 +144,7 @@ class Batches(Ragged):
 
     ``input_id`` [seeds]: positions in the list of sources, with ``y`` where seeds have labels, and ``probability``
     where they are drawn. ``batch`` [nodes], of disjoint ones: the number of the seed that met the node. In time,
-    ``time`` [edges] and ``seed_time`` [seeds].
+    ``time`` [edges] and ``seed_time`` [seeds]. With fanouts by relation, ``relation`` [edges].
     """
 
     name = "batches"
@@ -155,6 +156,7 @@ class Batches(Ragged):
         values("row", "<i4", "edge_counts", "edge", "node of the mini-batch that was drawn: the neighbor"),
         values("col", "<i4", "edge_counts", "edge", "node of the mini-batch that it was drawn for"),
         values("e_id", NUMBERS, "edge_counts", "edge", "place of each edge in the rows of the graph store"),
+        values(RELATION.name, "|u1", "edge_counts", "edge", "number of each edge's relation", optional=True),
         pointer("seed_ptr", "seed_counts", "the seeds of each mini-batch begin, and the end of the last one's"),
         values("input_id", NUMBERS, "seed_counts", "seed", "position of each seed in the list of sources"),
         values("y", "<f8", "seed_counts", "seed", "label of each seed", optional=True),
@@ -177,7 +179,8 @@ class Batches(Ragged):
     def check_shapes(self, path: Path, shapes: Shapes) -> None:
         if not shapes["row"] == shapes["col"] == shapes["e_id"]:
             files.refuse(path, "as many elements of col and e_id as of row", f"{shapes['col']}, {shapes['e_id']}")
-        beside = {BATCH: "n_id", TIME: "row"} | dict.fromkeys(("y", "probability", SEED_TIME), "input_id")
+        of_edges = dict.fromkeys((TIME, RELATION.name), "row")
+        beside = {BATCH: "n_id"} | of_edges | dict.fromkeys(("y", "probability", SEED_TIME), "input_id")
         for name, of in beside.items():
             if shapes.get(name, shapes[of]) != shapes[of]:
                 files.refuse(path / name, f"as many elements as {of}, {shapes[of]}", shapes[name])

@@ -18,6 +18,7 @@ from helpers import frontier_pools, nextdoor, updates
 from helpers.edge_columns import LATER, READERS, with_columns
 from helpers.graphs import TIMELESS, WideStore, random_store
 from helpers.own_measures import KINDS, of_the_page
+from helpers.relations import WAYS, random_graph
 from helpers.temporal import RECENT, TIED, events_store
 
 from csaw.engine import prepare
@@ -308,6 +309,16 @@ def test_the_selection_of_a_frontier_compiles(name, residency, store, caplog, tm
     unit = kernels_of(Specialization(job.plan, store, job.algorithm))
     assert unit.constants["SELECTS_FRONTIER"]
     check(unit, FOR_OWN, caplog)
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_mini_batches_by_relation_compile(how, caplog, cubins, tmp_path):
+    graph = random_graph(tmp_path)
+    job = prepare(graph, "minibatch", device=Device(0, "none", OLDEST, 132, 1 << 40), **WAYS[how])
+    unit = kernels_of(Specialization(job.plan, job.rows, job.algorithm))
+    assert unit.constants["TYPED"]
+    assert ("minibatches.cu" in unit.files) == (how in ("uniform", "replace-uniform", "disjoint"))
+    check(unit, OLDEST, caplog)
 
 
 @pytest.mark.parametrize("residency", ["resident", "streamed"])

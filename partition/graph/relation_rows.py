@@ -1,0 +1,86 @@
+"""The rows and the vertices of a graph of relations: see staged.py.
+
+For each type, in order, there is a block of rows for each relation that leaves it, or one without edges. A vertex has
+the number of its row in the first block of its type; its row of another relation is so many blocks further on.
+"""
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Self
+
+import numpy as np
+
+from csaw.partition.graph.types import Types
+
+
+@dataclass(frozen=True)
+class RelationRows:
+    """How a graph of relations is numbered.
+
+    Attributes:
+        bases: the number of the first vertex of each type.
+        firsts: the same in the graph itself; V at the end.
+        shifts: int64 [relations, 3] of each relation: the first vertex that it leaves, the one after the last, and what
+            is to be added to a vertex for the number of its row.
+        ends: the types of source and target of each relation, int64 [relations, 2].
+        order: the relations in the order of their blocks, and so of their edges.
+        edges: where the edges of these begin, and E at the end.
+        id_dtype: of the vertices of the graph itself.
+    """
+
+    bases: np.ndarray
+    firsts: np.ndarray
+    shifts: np.ndarray
+    ends: np.ndarray
+    order: np.ndarray
+    edges: np.ndarray
+    id_dtype: np.dtype
+
+    @classmethod
+    def of(cls, types: Types, id_dtype: np.dtype) -> Self:
+        """The numbers for a graph of these types."""
+        ends, firsts = types.ends(), np.array(types.bounds, np.int64)
+        sizes = np.diff(firsts)
+        leaving = np.bincount(ends[:, 0], minlength=sizes.size)
+        bases = np.cumsum(np.append(0, sizes * np.maximum(leaving, 1)))[:-1]
+        shifts = np.zeros((len(ends), 3), np.int64)
+        for relation, source in enumerate(ends[:, 0].tolist()):
+            before = int((ends[:relation, 0] == source).sum())
+            shifts[relation] = bases[source], bases[source] + sizes[source], before * sizes[source]
+        order = np.lexsort((np.arange(len(ends)), ends[:, 0]))
+        edges = np.cumsum([0, *(types.edges[relation] for relation in order.tolist())])
+        return cls(bases, firsts, shifts, ends, order, edges, np.dtype(id_dtype))
+
+    def blocks(self, types: Types) -> list[tuple[int | None, int, int, int]]:
+        """Of each block its relation, None without one, the first of its vertices in the graph itself, the one after
+        the last, and what is to be added to the ends of its edges.
+        """
+        found: list[tuple[int | None, int, int, int]] = []
+        for kind in range(len(types.names)):
+            span = int(self.firsts[kind]), int(self.firsts[kind + 1])
+            leaving = np.flatnonzero(self.ends[:, 0] == kind).tolist()
+            for relation in leaving:
+                to = self.ends[relation, 1]
+                found.append((relation, *span, int(self.bases[to] - self.firsts[to])))
+            if not leaving:
+                found.append((None, *span, 0))
+        return found
+
+    # Arrays below are those of `xp`, NumPy or CuPy.
+
+    def numbered(self, xp: ModuleType, vertices: Any) -> Any:
+        """The numbers of vertices of the graph itself; -1 stays."""
+        kind = xp.searchsorted(xp.asarray(self.firsts), vertices, side="right") - 1
+        moved = vertices + xp.asarray(self.bases - self.firsts[:-1])[xp.clip(kind, 0, self.bases.size - 1)]
+        return xp.where(vertices < 0, vertices, moved)
+
+    def in_graph(self, xp: ModuleType, numbers: Any) -> Any:
+        """The vertices of the graph itself that have these numbers."""
+        found = numbers.astype(np.int64)
+        kind = xp.searchsorted(xp.asarray(self.bases), found, side="right") - 1
+        return (found - xp.asarray(self.bases - self.firsts[:-1])[kind]).astype(self.id_dtype)
+
+    def relation_of(self, xp: ModuleType, edges: Any) -> Any:
+        """The relations of edges of the graph of relations, uint8."""
+        place = xp.searchsorted(xp.asarray(self.edges), edges, side="right") - 1
+        return xp.asarray(self.order.astype(np.uint8))[place]

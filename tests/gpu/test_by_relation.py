@@ -1,0 +1,38 @@
+"""Mini-batches that select from each relation by itself: the bytes of the CPU, wherever the GPU keeps the graph."""
+
+import numpy as np
+import pytest
+from helpers.gpu import device_or_skip
+from helpers.graphs import arrays_of
+from helpers.invariance import assert_same
+from helpers.relations import WAYS, random_graph
+
+import csaw
+
+device_or_skip()
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return random_graph(tmp_path_factory.mktemp("typed"), partitions=4)
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])
+@pytest.mark.parametrize("how", WAYS)
+def test_mini_batches_by_relation_are_those_of_the_cpu(tmp_path, store, how, residency):
+    options = {"seeds_per_batch": 16, "sources": "type:b", "seed": 5} | WAYS[how]
+    expected = arrays_of(store, tmp_path / "s.zarr", "minibatch", **options)
+    found = arrays_of(store, tmp_path / "s.zarr", "minibatch", device="cuda", residency=residency, **options)
+    assert_same(expected, found)
+
+
+def test_batches_in_the_memory_of_the_gpu_have_the_vertices_of_the_graph(tmp_path, store):
+    options = {"seeds_per_batch": 16, "sources": "type:b", "seed": 5} | WAYS["uniform"]
+    stored = arrays_of(store, tmp_path / "s.zarr", "minibatch", **options)
+    with csaw.stream(store, algo="minibatch", device="cuda", on_device=True, **options) as stream:
+        [batch] = stream
+        arrays = {name: array.get() for name, array in batch.on_device().items() if name in stored}
+    assert {"n_id", "e_id", "relation"} <= set(arrays)
+    assert_same(
+        {name: np.asarray(array, stored[name].dtype) for name, array in arrays.items()}, {n: stored[n] for n in arrays}
+    )

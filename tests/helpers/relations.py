@@ -1,0 +1,38 @@
+"""Graphs of several types, and ways to select from each of their relations by itself."""
+
+import numpy as np
+
+import csaw
+
+SIZES = {"a": 300, "b": 900, "c": 12}
+RELATIONS = "a-to_b-b", "b-to_c-c", "b-to_b-b", "c-from_b-b"
+FANOUT = {"a-to_b-b": (3, 2), "to_c": (2, 0), "b-to_b-b": (4, 3), "b-rev_to_b-a": (-1, 2), "rev_to_c": (1, 1)}
+FIXED = FANOUT | {"b-rev_to_b-a": (5, 2)}  # without -1
+WAYS = {
+    "uniform": {"weighted": False, "fanout": FIXED},
+    "all": {"weighted": False, "fanout": FANOUT},
+    "weighted": {"fanout": FANOUT},
+    "replace": {"replace": True, "fanout": FIXED},
+    "replace-uniform": {"replace": True, "fanout": FIXED, "weighted": False},
+    "disjoint": {"disjoint": True, "fanout": FIXED, "weighted": False},
+    "its": {"select": "its", "fanout": FANOUT},
+}
+
+
+def partitioned(folder, files, name="g", **options):
+    """The graph of these relations, whose rows are given as text."""
+    given = {}
+    for relation, rows in files.items():
+        (folder / f"{relation}.txt").write_text(rows)
+        given[relation] = folder / f"{relation}.txt"
+    return csaw.partition(given, folder / f"{name}.zarr", duplicates="keep", progress=False, **options)
+
+
+def random_graph(folder, **options):
+    """A random graph of three types with weights; two relations lead from b to b, and two from c to b."""
+    draw, files = np.random.default_rng(4), {}
+    for relation in RELATIONS:
+        one, other = SIZES[relation[0]], SIZES[relation[-1]]
+        src, dst = draw.integers(0, one, 4000), draw.integers(0, other, 4000) ** 2 // other
+        files[relation] = "".join(f"{x} {y} {x % 4 / 4 + 0.25}\n" for x, y in zip(src, dst, strict=True))
+    return partitioned(folder, files, reverse_relations=True, **options)
