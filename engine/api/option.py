@@ -48,8 +48,17 @@ class ByRelation(dict[str, tuple[int, ...]]):
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """The most neighbors of a vertex at each hop; -1: all of a relation."""
-        return tuple(-1 if min(hop) < 0 else sum(hop) for hop in zip(*self.values(), strict=True))
+        """The most neighbors of a vertex at each hop, by the full names of relations, which begin with the type that
+        they leave; -1: all of a relation.
+        """
+        types = [name.partition("-")[0] for name in self]
+        found = list[int]()
+        for hop in zip(*self.values(), strict=True):
+            of_type = dict.fromkeys(types, 0)
+            for one, size in zip(types, hop, strict=True):
+                of_type[one] += size
+            found.append(-1 if min(hop) < 0 else max(of_type.values()))
+        return tuple(found)
 
     @property
     def largest(self) -> int:

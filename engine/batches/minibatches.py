@@ -8,7 +8,7 @@ mini-batch through all hops (engine/cpu/kernels/hops.py) draws the same.
 import numpy as np
 
 from csaw.engine.batches.traversals import Traversals, fresh
-from csaw.engine.plan.by_relation import fanouts_of
+from csaw.engine.plan.by_relation import sizes_of_relations
 from csaw.engine.plan.contracts import Array
 from csaw.engine.schedule.backend import ALL, Backend
 from csaw.partition.errors import BudgetError
@@ -145,11 +145,10 @@ class MiniBatchesByRelation(MiniBatches):
     """
 
     def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
-        rows, fanouts = backend.store.relation_rows, fanouts_of(backend.algorithm)
+        rows = backend.store.relation_rows
         assert rows is not None
-        assert fanouts is not None
         self.shifts = backend.xp.asarray(rows.shifts)
-        self.fanouts = backend.xp.asarray(np.array(list(fanouts.values()), np.int64).T)  # [hops, relations]
+        self.fanouts = backend.xp.asarray(sizes_of_relations(backend.algorithm))
         super().__init__(backend, first, sources)
 
     def _enter(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:

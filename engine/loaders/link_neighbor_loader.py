@@ -12,7 +12,7 @@ from csaw.engine.loaders.graphs import GraphData
 from csaw.engine.loaders.inputs import as_tensor, links_of
 from csaw.engine.loaders.links import LinkBatches, Links, sampling_of, weights_of_ends
 from csaw.engine.loaders.mini_batches import MiniBatch
-from csaw.engine.loaders.neighbor_loader import GraphLoader, algorithm_options, output_of
+from csaw.engine.loaders.neighbor_loader import GraphLoader, algorithm_options
 from csaw.engine.loaders.non_edges import NonEdges
 from csaw.engine.loaders.pyg_arguments import (
     OF_NEIGHBORS,
@@ -284,7 +284,7 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
 
     def _finished(self, arrays: MiniBatch) -> "Data":
         """The Data object of a mini-batch."""
-        links, out = self.drawn.links(arrays["number"]), output_of(arrays, self.graph)
+        links, out = self.drawn.links(arrays["number"]), self._output_of(arrays)
         device, count, sampling = out.row.device, links.numbers.size, self.filter.neg_sampling
         given = self.filter.input_data[torch.tensor(links.numbers)]
         places = torch.tensor(links.places, device=device)

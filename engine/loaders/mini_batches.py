@@ -44,6 +44,7 @@ COUNTS = {
     "y": "seed_counts",
     "probability": "seed_counts",
     "time": "edge_counts",
+    "relation": "edge_counts",
     "seed_time": "seed_counts",
 }
 """Arrays of several mini-batches, one after the other, and the array that has the number of entries of each."""
@@ -59,6 +60,7 @@ class MiniBatch(TypedDict, total=False):
     e_id: "Tensor"
     batch: "Tensor"
     time: "Tensor"
+    relation: "Tensor"
     seed_time: "Tensor"
     input_id: np.ndarray
     y: np.ndarray
@@ -189,10 +191,11 @@ class SeededBatches:
         positions, times = np.arange(seeds.size), self.job.sources.times
         columns = [seeds, positions] if times is None else [seeds, positions, times.at(positions)]
         sources = np.stack(columns, axis=-1)[None]
-        batch = batches.backend.begin(number, sources)
+        batch = batches.begin_from(number, sources)
         batches.run(batch)
         batches.backend.wait()
-        drawn = batch.on_device() if self.on_device else batch.arrays(ALL)
+        found = batches.in_graph(batch)
+        drawn = found.on_device() if self.on_device else found.arrays(ALL)
         [arrays] = cut(drawn, self.job.store.vertices)
         return arrays
 

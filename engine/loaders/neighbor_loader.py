@@ -11,6 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from csaw.engine.loaders.graphs import GraphData, Sampled, finisher, graph_of
+from csaw.engine.loaders.hetero import (
+    EdgeType,
+    SampledTypes,
+    fanouts_by_type,
+    typed_graph_of,
+    typed_nodes_of,
+    typed_output_of,
+)
 from csaw.engine.loaders.inputs import as_tensor, gathered, input_nodes_of, require_rows, vertices_in
 from csaw.engine.loaders.mini_batches import Drawn, EpochBatches, EpochLoader, MiniBatch, SeededBatches
 from csaw.engine.loaders.pyg_arguments import (
@@ -30,6 +38,7 @@ from csaw.engine.sources.given_sources import LABELS
 from csaw.partition.base.arguments import mapping, maybe
 from csaw.partition.base.python_names import in_python
 from csaw.partition.errors import OptionError
+from csaw.partition.ingestion.hetero_data import is_hetero
 
 # A sampler of neighbors for PyTorch Geometric's NodeLoader and LinkLoader.
 
@@ -163,18 +172,20 @@ def output_of(arrays: MiniBatch, graph: Sampled) -> pyg.SamplerOutput:
 
 
 def algorithm_options(
-    num_neighbors: Sequence[int], replace: bool, disjoint: bool, weight_attr: str | None
+    num_neighbors: object, replace: bool, disjoint: bool, weight_attr: str | None
 ) -> dict[str, object]:
     """The options of the algorithm minibatch for arguments of PyTorch Geometric."""
     weighted = weight_attr is not None
     return {"fanout": num_neighbors, "replace": replace, "disjoint": disjoint, "weighted": weighted}
 
 
-def refuse_other_attributes(data: "Data") -> None:
+def refuse_other_attributes(data: "Data | HeteroData") -> None:
     """OptionError for an attribute of nodes or edges of which PyTorch Geometric cannot select rows."""
-    for name, held in data.to_dict().items():
-        if name not in ("edge_index", "num_nodes") and (data.is_node_attr(name) or data.is_edge_attr(name)):
-            require_rows(f"data.{name}", held, partial(index_select, dim=data.__cat_dim__(name, held)))
+    for store in data.stores:
+        where = f"data[{store._key!r}]" if isinstance(data, pyg_data.HeteroData) else "data"
+        for name, held in store.items():
+            if name not in ("edge_index", "num_nodes") and (store.is_node_attr(name) or store.is_edge_attr(name)):
+                require_rows(f"{where}.{name}", held, partial(index_select, dim=data.__cat_dim__(name, held)))
 
 
 def refuse_time(time: object) -> None:
@@ -204,7 +215,7 @@ index_select = needed("torch_geometric.loader.utils").index_select
 if TYPE_CHECKING:
     from torch import Tensor
     from torch_geometric import loader
-    from torch_geometric.data import Data
+    from torch_geometric.data import Data, HeteroData
     from torch_geometric.sampler.base import SubgraphType
 
 
@@ -214,6 +225,8 @@ class GraphLoader(EpochLoader[Drawn, "Data"]):
     ``filter`` is PyTorch Geometric's loader that gathers those of a Data object. ``transform`` is called at the end.
     """
 
+    graph: "Sampled | SampledTypes"
+    data: "Data | HeteroData"
     filter: "loader.NodeLoader | loader.LinkLoader"
     transform: "Callable[[Data], object] | None"
 
@@ -228,13 +241,26 @@ class GraphLoader(EpochLoader[Drawn, "Data"]):
         edge_features: Mapping[str, object] | None,
     ) -> None:
         """Take the graph and the features that mini-batches are gathered from."""
-        self.graph = graph_of(data, weight_attr, time_attr=time_attr)
-        if isinstance(data, pyg_data.Data):
+        self.graph = self._graph_of(data, weight_attr, time_attr)
+        if isinstance(data, pyg_data.Data | pyg_data.HeteroData):
             refuse_other_attributes(data)
+        if isinstance(self.graph, SampledTypes) and (features or edge_features):
+            raise OptionError(
+                f"{'features' if features else 'edge_features'}: expected none with HeteroData; add them to its nodes "
+                "or edges"
+            )
+        if isinstance(self.graph, SampledTypes) and getattr(subgraph_type, "value", subgraph_type) == "induced":
+            raise OptionError("subgraph_type: expected directional or bidirectional with HeteroData, found induced")
         self.with_edges = finisher(subgraph_type, self.graph.store, disjoint=disjoint)
         self.features, self.edge_features = self._held(features, "vertices"), self._held(edge_features, "edges")
-        self.data = data if isinstance(data, pyg_data.Data) else pyg_data.Data(num_nodes=self.graph.store.vertices)
-        self.permuted = SimpleNamespace(edge_permutation=self.graph.order)
+        has_data = isinstance(data, pyg_data.Data | pyg_data.HeteroData)
+        self.data = data if has_data else pyg_data.Data(num_nodes=self.graph.store.vertices)
+        order = self.graph.order if isinstance(self.graph, Sampled) else None
+        self.permuted = SimpleNamespace(edge_permutation=order)
+
+    def _graph_of(self, data: GraphData, weight_attr: str | None, time_attr: str | None) -> "Sampled | SampledTypes":
+        """The graph to sample."""
+        return graph_of(data, weight_attr, time_attr=time_attr)
 
     def _held(self, arrays: Mapping[str, object] | None, of: str) -> "dict[str, Tensor]":
         rows, said = getattr(self.graph.store, of), "features" if of == "vertices" else "edge_features"
@@ -252,10 +278,15 @@ class GraphLoader(EpochLoader[Drawn, "Data"]):
                     f"{argument}: expected data without {name}, by which they are gathered; rename this attribute"
                 )
 
-    def _gathered(self, out: pyg.SamplerOutput, arrays: MiniBatch) -> "Data":
+    def _output_of(self, arrays: MiniBatch) -> "pyg.SamplerOutput | pyg.HeteroSamplerOutput":
+        """The tensors of a mini-batch as PyTorch Geometric has them."""
+        graph = self.graph
+        return typed_output_of(arrays, graph) if isinstance(graph, SampledTypes) else output_of(arrays, graph)
+
+    def _gathered(self, out: "pyg.SamplerOutput | pyg.HeteroSamplerOutput", arrays: MiniBatch) -> "Data":
         """The Data object of a SamplerOutput that has its metadata, with features."""
         out = self.with_edges(out)
-        if self.data.edge_index is None:
+        if isinstance(self.data, pyg_data.Data) and self.data.edge_index is None:
             self.data.edge_index = out.row.new_empty((2, 0))  # for the type and the device
         batch = self.filter.filter_fn(out)
         if LABELS in arrays:
@@ -285,11 +316,14 @@ class NeighborLoader(GraphLoader[MiniBatch]):
     Threads make mini-batches ahead while the model trains.
 
     Args:
-        data: a Data object, from whose edges a graph is made in memory, in which the sources of edges to a vertex are
-            its neighbors; or another graph that :func:`csaw.graph` accepts, whose rows are sampled.
-        num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all.
+        data: a Data or HeteroData object, from whose edges a graph is made in memory, in which the sources of edges to
+            a vertex are its neighbors; or another graph that :func:`csaw.graph` accepts, whose rows are sampled. Of
+            HeteroData, mini-batches are HeteroData, and each node selects from every edge type by itself.
+        num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all. Of HeteroData, numbers
+            that count for each edge type, or a dict with numbers for each of them.
         input_nodes: seeds: a list, an array or a tensor of vertex numbers (for a graph store, dense ids 0 .. V - 1), or
-            a mask with a bool for each vertex. None, all vertices.
+            a mask with a bool for each vertex. None, all vertices. Of HeteroData a node type, or a tuple of one and of
+            seeds of this type.
         batch_size: number of seeds in a mini-batch.
         shuffle: draw the order of the seeds in each epoch.
         drop_last: drop a smaller last mini-batch.
@@ -321,7 +355,7 @@ class NeighborLoader(GraphLoader[MiniBatch]):
             ignored with a warning if they request worker processes, which csaw does not need.
 
     Raises:
-        OptionError: csaw does not support something that would change mini-batches, such as HeteroData.
+        OptionError: csaw does not support something that would change mini-batches, such as HeteroData in time.
         CsawError: as for :func:`csaw.stream`.
     """
 
@@ -331,7 +365,7 @@ class NeighborLoader(GraphLoader[MiniBatch]):
     def __init__(
         self,
         data: GraphData,
-        num_neighbors: Sequence[int],
+        num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]],
         input_nodes: object = None,
         *,
         batch_size: int = 1,
@@ -362,11 +396,11 @@ class NeighborLoader(GraphLoader[MiniBatch]):
         disjoint = disjoint or (is_timed and "start_time" not in options)
         self._open(data, weight_attr, time_attr, subgraph_type, disjoint, features, edge_features)
         self.transform = transform
-        seeds = input_nodes_of(input_nodes, self.graph.store.vertices)
+        seeds, nodes = self._seeds_of(input_nodes)
         self.filter = NodeLoader(self.data, self.permuted, seeds, transform_sampler_output=transform_sampler_output)
-        asked = algorithm_options(num_neighbors, replace, disjoint, weight_attr)
+        fanout = fanouts_by_type(num_neighbors, self.graph) if isinstance(self.graph, SampledTypes) else num_neighbors
+        asked = algorithm_options(fanout, replace, disjoint, weight_attr)
         mini_batches = {"seeds_per_batch": batch_size, "shuffle": shuffle, "drop_last": drop_last, "seed": seed}
-        nodes = vertices_in(seeds)
         if is_timed:
             held = data if isinstance(data, pyg_data.Data) else self.graph.store
             in_time = self.timed.options(held, self.graph.store, nodes, options)
@@ -383,6 +417,23 @@ class NeighborLoader(GraphLoader[MiniBatch]):
         taken += ["batch"] * disjoint + [LABELS] * (self.drawn.stream.job.sources.labels is not None)
         self._refuse_features(taken)
 
+    def _graph_of(self, data: GraphData, weight_attr: str | None, time_attr: str | None) -> "Sampled | SampledTypes":
+        if not is_hetero(data):
+            return super()._graph_of(data, weight_attr, time_attr)
+        if time_attr is not None:
+            raise OptionError(
+                "time_attr: expected none with HeteroData, which csaw does not sample in time; leave it out"
+            )
+        return typed_graph_of(data, weight_attr)
+
+    def _seeds_of(self, given: object) -> "tuple[object, np.ndarray | None]":
+        """The seeds as PyTorch Geometric's loader takes them, and their dense ids; None for all vertices."""
+        if isinstance(self.graph, SampledTypes):
+            name, seeds, nodes = typed_nodes_of(given, self.graph)
+            return (name, seeds), nodes
+        held = input_nodes_of(given, self.graph.store.vertices)
+        return held, vertices_in(held)
+
     @property
     def dataset(self) -> range:
         """The positions of the seeds of an epoch, as PyTorch Geometric's loader has them for progress bars."""
@@ -390,7 +441,7 @@ class NeighborLoader(GraphLoader[MiniBatch]):
 
     def _finished(self, arrays: MiniBatch) -> "Data":
         """The Data object of a mini-batch."""
-        out = output_of(arrays, self.graph)
+        out = self._output_of(arrays)
         position, known = int64_of(arrays["input_id"]), self.filter.input_data.input_id
         seed_time = arrays[SEED_TIME].to(out.row.device) if SEED_TIME in arrays else None
         out.metadata = (position if known is None else known[position], seed_time)

@@ -12,7 +12,19 @@ from csaw.engine.samples.layouts.layout import SEED_TIME, TIME
 from csaw.engine.sources.given_columns import IDS
 from csaw.engine.sources.given_sources import TIMES, known_times
 from csaw.partition import GraphStore
-from csaw.partition.base.arguments import Reader, flag, function, graph, integers, mapping, maybe, simple, text, whole
+from csaw.partition.base.arguments import (
+    Reader,
+    flag,
+    function,
+    graph,
+    integers,
+    mapping,
+    maybe,
+    of_each,
+    simple,
+    text,
+    whole,
+)
 from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -206,7 +218,7 @@ READERS: dict[str, Reader[object]] = {
     "seed": whole(0, 2**64 - 1),
     "rank": maybe(whole()),
     "world": maybe(whole(1)),
-    "num_neighbors": integers("one for each hop"),
+    "num_neighbors": of_each(integers("one for each hop")),
     "layer_sizes": integers("one for each layer"),
     **{name: maybe(text) for name in ("weight_attr", "time_attr")},
     **{name: maybe(function("batch")) for name in ("transform", "transform_sampler_output")},

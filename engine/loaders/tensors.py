@@ -23,7 +23,7 @@ needed = partial(libraries.needed, by="this loader")
 
 SIGNED, LOWER_BITS = 2**31, 2**32 - 1
 # signed integers of mini-batches that a model reads on its device, beside n_id
-EDGES = ("row", "col", "e_id", "batch", "time", "seed_time")
+EDGES = ("row", "col", "e_id", "batch", "time", "seed_time", "relation")
 
 
 def tensors_of(arrays: dict[str, Array], vertices: int) -> "dict[str, Array | Tensor]":

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.option import ByRelation
 from csaw.engine.api.termination import is_blind
@@ -18,6 +20,13 @@ def fanouts_of(algorithm: Algorithm) -> ByRelation | None:
     """The fanouts of an algorithm by relation; None where it selects from all edges of a vertex together."""
     fanout = getattr(algorithm, "fanout", None)
     return fanout if isinstance(fanout, ByRelation) else None
+
+
+def sizes_of_relations(algorithm: Algorithm) -> np.ndarray:
+    """How many edges a vertex selects at each hop from each relation, int64 [hops, relations]."""
+    fanouts = fanouts_of(algorithm)
+    assert fanouts is not None
+    return np.ascontiguousarray(np.array(list(fanouts.values()), np.int64).reshape(len(fanouts), -1).T)
 
 
 def in_full(fanout: ByRelation, store: "Store") -> ByRelation:

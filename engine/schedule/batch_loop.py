@@ -153,7 +153,10 @@ class Batches:
 
     def begin(self, first: int, last: int) -> Batch:
         """The backend's batch of the instances first .. last - 1, before anything of it is drawn."""
-        sources = self.sources.take(first, last, self.flat, self.backend.xp)
+        return self.begin_from(first, self.sources.take(first, last, self.flat, self.backend.xp))
+
+    def begin_from(self, first: int, sources: Array) -> Batch:
+        """The backend's batch of the instances from number ``first`` on that start from these sources."""
         if self.stages is not None:
             sources = sources - sources.dtype.type(self.stages.first)
         if self.relations is not None:
@@ -239,15 +242,19 @@ class Batches:
         self.run(batch)
         self.backend.wait()
 
+    def in_graph(self, batch: Batch) -> Drawn:
+        """Return a batch with the vertices of the graph, if others stand for them."""
+        if self.stages is not None:
+            return OfStages(batch, self.stages, self.backend.xp)
+        return batch if self.relations is None else OfRelations(batch, self.relations)
+
     def _as_in_graph(self, batch: Batch, first: int, last: int) -> Drawn:
-        """Return a batch with the vertices of the graph, if others stand for them; or with the labels of its seeds, if
-        they have any, and with their chances.
+        """Return a batch with the vertices of the graph, with the labels of its seeds, if they have any, and with their
+        chances.
 
         It has chances if seeds are drawn and samples are mini-batches.
         """
-        if self.stages is not None:
-            return OfStages(batch, self.stages, self.backend.xp)
-        drawn = batch if self.relations is None else OfRelations(batch, self.relations)
+        drawn = self.in_graph(batch)
         known = {LABELS: self.sources.labels_of(first, last)}
         if self.backend.plan.sample_layout.keeps_seeds:
             known[CHANCES] = self.sources.chances_of(first, last)

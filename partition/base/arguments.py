@@ -277,6 +277,17 @@ def vertices(name: str, value: object) -> "np.ndarray | list[object]":
     return ids(name, value)
 
 
+def of_each(read: Reader[T]) -> Reader[T | dict[object, T]]:
+    """A reader of a value, or of a mapping with one for each of its keys."""
+
+    def read_all(name: str, value: object) -> T | dict[object, T]:
+        if not isinstance(value, Mapping):
+            return read(name, value)
+        return {key: read(f"{name}[{quoted(key)}]", one) for key, one in value.items()}
+
+    return read_all
+
+
 def integers(what: str) -> Reader[tuple[int, ...]]:
     """A reader of a list of integers, ``what``: an array, a tuple or another sequence of them."""
 

@@ -66,6 +66,38 @@ class RelationRows:
                 found.append((None, *span, 0))
         return found
 
+    def picks(self, sizes: np.ndarray) -> np.ndarray:
+        """What a kernel knows of each relation at each hop, int64 [hops, relations, 5]: its shifts; how many edges a
+        node selects, ``sizes`` [hops, relations]; and how many of relations before it that leave the same type.
+        """
+        offsets = sizes @ np.triu(self._same_source, 1)
+        shifts = np.broadcast_to(self.shifts, (*sizes.shape, 3))
+        return np.ascontiguousarray(np.concatenate([shifts, sizes[:, :, None], offsets[:, :, None]], axis=2))
+
+    def widest(self, sizes: np.ndarray) -> tuple[int, ...]:
+        """The most edges of a node at each hop; ``sizes`` [hops, relations] from 0 on."""
+        return tuple((sizes @ self._same_source).max(axis=1, initial=0).tolist())
+
+    @property
+    def _same_source(self) -> np.ndarray:
+        """Whether two relations leave the same type, int64 [relations, relations]."""
+        same: np.ndarray = self.ends[:, 0] == self.ends[:, :1]
+        return same.astype(np.int64)
+
+    def frontiers(self, sizes: np.ndarray, seeds: int, most: int) -> list[int]:
+        """The most nodes of the frontier of each hop of a mini-batch of ``seeds`` seeds, at most ``most``.
+
+        ``sizes`` int64 [hops, relations]: picks of each node, from 0 on.
+        """
+        kinds = np.arange(self.bases.size)
+        of_types = np.diag(np.full(kinds.size, float(seeds)))  # nodes of each type, by the type of all seeds
+        leads = (self.ends[:, 0] == kinds[:, None]).astype(float), (self.ends[:, 1] == kinds[:, None]).astype(float)
+        widths = [seeds]
+        for hop in sizes[:-1]:
+            of_types = np.minimum(of_types @ (leads[0] * hop) @ leads[1].T, most)
+            widths.append(int(min(of_types.sum(axis=1).max(initial=0), most)))
+        return widths
+
     # Arrays below are those of `xp`, NumPy or CuPy.
 
     def numbered(self, xp: ModuleType, vertices: Any) -> Any:

@@ -1,6 +1,6 @@
 """Graphs of several types in memory: HeteroData of PyTorch Geometric."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,23 +24,41 @@ def is_hetero(data: Foreign) -> bool:
     return type(data).__name__ == NAME and type(data).__module__.startswith("torch_geometric.")
 
 
-def hetero_in_memory(data: "HeteroData") -> InMemory:
-    """The graph of a HeteroData: node 5 of the type ``paper`` is the vertex ``paper:5``, with edges or without.
+class Edges(NamedTuple):
+    """The edges of a HeteroData, one edge type after the other.
 
-    Its edge types are the relations, in their order. Edges that repeat are kept; ``edge_weight`` becomes the weights,
-    and edges of a type without it have the weight 1 if another type has some.
+    Attributes:
+        types: their types and relations.
+        source: the dense id of the source of each.
+        target: that of the target.
+        relation: the number of the relation of each.
+        weights: float32, 1 for those of an edge type without weights; None if none has any.
+    """
+
+    types: Types
+    source: np.ndarray
+    target: np.ndarray
+    relation: np.ndarray
+    weights: np.ndarray | None
+
+
+def edges_of(data: "HeteroData", weight: str = "edge_weight", *, turned: bool = False) -> Edges:
+    """The edges of a HeteroData, whose edge types are the relations, in their order.
+
+    ``weight``: the attribute of an edge type that has its weights. ``turned``: each edge leads from its target to its
+    source, and so does its relation.
 
     OptionError for nodes or edges that are none.
     """
-    relations = distinct(Relation.of(*one) for one in getattr(data, "edge_types", ()))
-    if not relations:
+    kinds = [Relation.of(*one) for one in getattr(data, "edge_types", ())]
+    if not kinds:
         raise OptionError(f"{NAME}: expected at least one edge type, found none")
-    names = {*data.node_types, *(end for one in relations for end in (one.source, one.target))}
+    names = {*data.node_types, *(end for one in kinds for end in (one.source, one.target))}
     sizes = {name: _size(data, name) for name in sorted(names, key=prefix_of)}
     bounds = np.cumsum([0, *sizes.values()]).tolist()
     first = dict(zip(sizes, bounds, strict=False))
     ends, weights = list[tuple[np.ndarray, np.ndarray]](), list[np.ndarray | None]()
-    for one in relations:
+    for one in kinds:
         held = data[one.source, one.name, one.target]
         if getattr(held, "edge_index", None) is None:
             raise OptionError(f"{NAME}: {one}: expected an edge_index, found none")
@@ -48,29 +66,46 @@ def hetero_in_memory(data: "HeteroData") -> InMemory:
         _require(source, sizes[one.source], f"{one}: sources")
         _require(target, sizes[one.target], f"{one}: targets")
         ends.append((source + first[one.source], target + first[one.target]))
-        given = getattr(held, "edge_weight", None)
-        weights.append(
-            None if given is None else weights_of(f"{one}: edge_weight", numpy_of(given).ravel(), source.size)
-        )
+        given = getattr(held, weight, None)
+        weights.append(None if given is None else weights_of(f"{one}: {weight}", numpy_of(given).ravel(), source.size))
     counts = tuple(source.size for source, _ in ends)
     source, target = (np.concatenate([each[k] for each in ends]) for k in (0, 1))
-    indptr, indices, order = rows_of_edges(source, target, bounds[-1])
-    number = np.repeat(np.arange(len(relations), dtype=RELATION.dtype), counts)
     heavy = None
     if any(one is not None for one in weights):
         ones = (np.ones(count, np.float32) if one is None else one for one, count in zip(weights, counts, strict=True))
-        heavy = np.concatenate(list(ones))[order]
-    return InMemory(
-        f"{NAME} in memory",
+        heavy = np.concatenate(list(ones))
+    relations = distinct(Relation(one.target, one.name, one.source) if turned else one for one in kinds)
+    types = Types(tuple(sizes), tuple(bounds), relations, counts)
+    number = np.repeat(np.arange(len(relations), dtype=RELATION.dtype), counts)
+    return Edges(types, *((target, source) if turned else (source, target)), number, heavy)
+
+
+def hetero_in_memory(data: "HeteroData") -> InMemory:
+    """The graph of a HeteroData: node 5 of the type ``paper`` is the vertex ``paper:5``, with edges or without.
+
+    Edges that repeat are kept; ``edge_weight`` becomes the weights, and edges of a type without it have the weight 1 if
+    another type has some. OptionError as for :func:`edges_of`.
+    """
+    edges = edges_of(data)
+    return in_memory(edges, f"{NAME} in memory", _words(edges.types))[0]
+
+
+def in_memory(edges: Edges, name: str, vertex_ids: Words | None = None) -> tuple[InMemory, np.ndarray]:
+    """A graph of these edges, and the number among them of each stored edge."""
+    types = edges.types
+    indptr, indices, order = rows_of_edges(edges.source, edges.target, types.bounds[-1])
+    held = InMemory(
+        name,
         indptr,
         indices,
-        heavy,
+        None if edges.weights is None else edges.weights[order],
         directed=True,
-        vertex_ids=_words(sizes),
-        edge_columns={RELATION.text: number[order]},
-        types=Types(tuple(sizes), tuple(bounds), relations, counts),
-        read_as=f"{NAME}, {len(sizes)} types and {len(relations)} relations",
+        vertex_ids=vertex_ids,
+        edge_columns={RELATION.text: edges.relation[order]},
+        types=types,
+        read_as=f"{NAME}, {len(types.names)} types and {len(types.relations)} relations",
     )
+    return held, order
 
 
 def _size(data: "HeteroData", name: str) -> int:
@@ -87,8 +122,9 @@ def _require(vertices: np.ndarray, below: int, said: str) -> None:
         raise OptionError(f"{NAME}: {said}: expected nodes from 0 to {below - 1}, found {wrong[0]}")
 
 
-def _words(sizes: dict[str, int]) -> Words:
+def _words(types: Types) -> Words:
     """The ids of all vertices: the name of a type and a number."""
-    cells = [typed(np.arange(size), prefix_of(name)) for name, size in sizes.items()]
+    sizes = np.diff(types.bounds)
+    cells = [typed(np.arange(size), prefix_of(name)) for name, size in zip(types.names, sizes, strict=True)]
     lengths = np.concatenate([one.sizes for one in cells])
     return Words(np.append(0, np.cumsum(lengths)), np.concatenate([one.text for one in cells]))

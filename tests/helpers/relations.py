@@ -15,6 +15,7 @@ WAYS = {
     "replace": {"replace": True, "fanout": FIXED},
     "replace-uniform": {"replace": True, "fanout": FIXED, "weighted": False},
     "disjoint": {"disjoint": True, "fanout": FIXED, "weighted": False},
+    "sums": {"fanout": FIXED},
     "its": {"select": "its", "fanout": FANOUT},
 }
 

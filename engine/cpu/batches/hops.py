@@ -8,7 +8,7 @@ import numpy as np
 
 from csaw.engine.batches.minibatches import check_nodes
 from csaw.engine.cpu.runner import CpuRunner
-from csaw.engine.plan.by_relation import fanouts_of
+from csaw.engine.plan.by_relation import sizes_of_relations
 from csaw.engine.samples.layouts.hops import time_names
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.sources.given_sources import asks_times
@@ -175,10 +175,10 @@ class WholeMiniBatches:
         """How many edges a node selects at each hop from each relation, int64 [hops, relations]; and where the rows of
         each relation are, int64 [relations, 3]. Where there are none, all edges are of one.
         """
-        rows, fanouts = self.backend.store.relation_rows, fanouts_of(self.backend.algorithm)
-        if rows is None or fanouts is None:
+        rows = self.backend.store.relation_rows
+        if rows is None:
             return np.array(self.backend.plan.sizes, np.int64).reshape(-1, 1), np.zeros((1, 3), np.int64)
-        return np.ascontiguousarray(np.array(list(fanouts.values()), np.int64).T), rows.shifts
+        return sizes_of_relations(self.backend.algorithm), rows.shifts
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         backend, positions = self.backend, self.sources[:, :, 1]

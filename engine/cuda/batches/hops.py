@@ -12,7 +12,7 @@ from csaw.engine.cuda.compile import hop_kernel
 from csaw.engine.cuda.declarations import BLOCK, CHUNK_CELLS, MOST_PARTS, PART_KEYS, PART_TILE, struct
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.plan.batch_kind import frontiers
-from csaw.engine.plan.by_relation import fanouts_of
+from csaw.engine.plan.by_relation import sizes_of_relations
 from csaw.engine.plan.planning import worth_grouping
 from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.samples.layouts.hops import time_names
@@ -157,22 +157,6 @@ SCRATCH_BYTES = 512 << 20
 NO_SCRATCH = dict.fromkeys(("vertex", "items", "totals", "taken", "begins"))
 
 
-def of_relations(backend: CudaRunner) -> tuple[tuple[int, ...], Array]:
-    """Most picks of a node at each hop; and with fanouts by relation int64 [hops, relations, 5], see Relation in
-    engine/cuda/kernels/minibatch.cuh, else None.
-    """
-    rows, fanouts = backend.store.relation_rows, fanouts_of(backend.algorithm)
-    if rows is None or fanouts is None:
-        return backend.plan.sizes, None
-    sizes = np.array(list(fanouts.values()), np.int64).T
-    same = rows.ends[:, 0] == rows.ends[:, :1]  # relations that leave the same type
-    offsets = sizes @ np.triu(same, 1)
-    widest = (sizes @ same).max(axis=1, initial=0)
-    shifts = np.broadcast_to(rows.shifts, (*sizes.shape, 3))
-    found = np.concatenate([shifts, sizes[:, :, None], offsets[:, :, None]], axis=2)
-    return tuple(widest.tolist()), cupy.asarray(np.ascontiguousarray(found))
-
-
 class DeviceMiniBatches:
     """The mini-batches from number ``first`` on.
 
@@ -182,11 +166,15 @@ class DeviceMiniBatches:
     def __init__(self, backend: CudaRunner, first: int, sources: np.ndarray) -> None:
         self.backend, self.first, self.disjoint = backend, first, backend.disjoint
         self.dtype = np.dtype(backend.store.id_dtype)
-        self.sizes, self.relations = of_relations(backend)
+        rows, self.sizes, self.relations = backend.store.relation_rows, backend.plan.sizes, None
         self.instances, self.seeds = len(sources), sources.shape[1]
-        self.widths = frontiers(
-            self.sizes, self.seeds, most := backend.store.vertices * (self.seeds if self.disjoint else 1)
-        )
+        most = backend.store.vertices * (self.seeds if self.disjoint else 1)
+        if rows is None:
+            self.widths = frontiers(self.sizes, self.seeds, most)
+        else:
+            of_each = sizes_of_relations(backend.algorithm)
+            self.sizes, self.relations = rows.widest(of_each), cupy.asarray(rows.picks(of_each))
+            self.widths = rows.frontiers(of_each, self.seeds, most)
         self.cells = [width * size for width, size in zip(self.widths, self.sizes, strict=True)]  # of each hop
         self.edge_room = sum(self.cells)
         self.room = min(self.seeds + self.edge_room, self.seeds + most)

@@ -190,6 +190,7 @@ extern "C" __global__ void select_by_table(i64 entries, const i64* numbers, Fron
     const i64 stride = (i64)gridDim.x * blockDim.x;
     for (i64 t = (i64)blockIdx.x * blockDim.x + threadIdx.x; t < entries * size; t += stride) {
         const i64 e = numbers[t / size], j = t % size;
+        if (j >= f.capacity[e]) continue;
         const Place place = locate(f.vertex[e]);
         Place unused;
         bool known;
@@ -197,7 +198,7 @@ extern "C" __global__ void select_by_table(i64 entries, const i64* numbers, Fron
         const i64 dst = place.count > 0 ? take(place, word, unused, known) : -1;
         f.out[f.start[e] + j] = (vertex_t)dst;
         if (PLACED) f.edge[f.start[e] + j] = offset_of(place.row) + (i64)below(word, (u64)place.count);
-        if (j == 0) f.found[e] = dst < 0 ? 0 : size;
+        if (j == 0) f.found[e] = dst < 0 ? 0 : f.capacity[e];
     }
 }
 

@@ -1,5 +1,5 @@
 // Neighbors of frontier entries by running sums of their rows, made when a partition was loaded. After select.cu.
-// Without replacement, by running sums made beforehand: `size` lanes an entry, as hop_distinct_by_sums in hops.cu.
+// Without replacement, by running sums made beforehand: `size` lanes an entry, which selects its capacity, at most so many; as hop_distinct_by_sums in hops.cu.
 extern "C" __global__ __launch_bounds__(256) void select_by_sums(i64 entries, const i64* numbers, Frontier f, u32 size, u64 seed, u64* tally)
 {
     __shared__ i64 picks_of_block[256];
@@ -16,11 +16,12 @@ extern "C" __global__ __launch_bounds__(256) void select_by_sums(i64 entries, co
         const Place place = inside ? locate(v) : Place{0, 0};
         const i64* const ctps = inside ? (const i64*)entries_of(place.row) + offset_of(place.row) : nullptr;
         const i64 total = place.count > 0 ? ctps[place.count - 1] : 0;
-        const bool takes_all = size >= place.count, taken = takes_all && lane < place.count && ctps[lane] > (lane ? ctps[lane - 1] : 0);
+        const u32 wanted = inside ? (u32)f.capacity[e] : 0;
+        const bool takes_all = wanted >= place.count, taken = takes_all && lane < place.count && ctps[lane] > (lane ? ctps[lane - 1] : 0);
         const u32 all = __ballot_sync(~0u, taken) & of_tile;
         if (taken) picked[__popc(all & (self - 1))] = lane;
         __syncwarp();
-        const u32 k = takes_all || total == 0 ? __popc(all) : min(size, GRAPH.possible[v]);
+        const u32 k = takes_all || total == 0 ? __popc(all) : min(wanted, GRAPH.possible[v]);
         const Draw draw = {seed, inside ? (u64)f.instance[e] : 0, inside ? (u64)f.slot[e] : 0, ctps, place.count, total, k};
         const bool open = !takes_all && lane < k;
         settle_side_by_side(draw, open, lane, of_tile, picked, n);

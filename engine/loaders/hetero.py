@@ -1,0 +1,152 @@
+"""Graphs of several types for loaders: HeteroData of PyTorch Geometric, and their mini-batches by type and relation."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from csaw.engine.loaders.inputs import input_nodes_of
+from csaw.engine.loaders.tensors import needed
+from csaw.partition.base.quoting import quoted
+from csaw.partition.errors import OptionError
+from csaw.partition.graph.in_memory import InMemory
+from csaw.partition.graph.types import Types
+from csaw.partition.ingestion.hetero_data import edges_of, in_memory
+
+if TYPE_CHECKING:
+    from torch_geometric.data import HeteroData
+
+    from csaw.engine.loaders.mini_batches import MiniBatch
+
+needed("torch_geometric.sampler")
+
+import torch
+from torch import Tensor
+from torch_geometric.sampler import HeteroSamplerOutput
+
+EdgeType = tuple[str, str, str]
+
+
+class SampledTypes(NamedTuple):
+    """The graph of a HeteroData, in which the sources of edges to a node are its neighbors.
+
+    Attributes:
+        store: the graph, whose relations are the edge types turned round.
+        order: int64 tensor [edges], the column of its edge type's ``edge_index`` that each stored edge is.
+        edge_types: those of the data, by the numbers of the relations.
+    """
+
+    store: InMemory
+    order: Tensor
+    edge_types: tuple[EdgeType, ...]
+
+    @property
+    def types(self) -> Types:
+        assert self.store.types is not None
+        return self.store.types
+
+    @property
+    def stays_on_device(self) -> bool:
+        return self.order.is_cuda
+
+
+def typed_graph_of(data: "HeteroData", weight_attr: str | None) -> SampledTypes:
+    """The graph to sample for a HeteroData, with the weights of the attribute ``weight_attr`` (None: without).
+
+    OptionError where it has no such graph, or no edge type has the attribute.
+    """
+    if weight_attr is not None and not any(weight_attr in store for store in data.edge_stores):
+        raise OptionError(f"weight_attr: no edge type of data has the attribute {quoted(weight_attr)}")
+    edges = edges_of(data, "edge_weight" if weight_attr is None else weight_attr, turned=True)
+    if weight_attr is None:
+        edges = edges._replace(weights=None)
+    store, order = in_memory(edges, "HeteroData")
+    first = np.cumsum([0, *edges.types.edges])
+    column = order - first[edges.relation[order]]
+    device = next((store.edge_index.device for store in data.edge_stores), None)
+    edge_types = tuple((one.target, one.name, one.source) for one in edges.types.relations)
+    return SampledTypes(store, torch.from_numpy(column).to(device), edge_types)
+
+
+def fanouts_by_type(
+    num_neighbors: "Sequence[int] | Mapping[EdgeType, Sequence[int]]", graph: SampledTypes
+) -> dict[str, Sequence[int]]:
+    """The fanouts of each relation: a list counts for all edge types, and a dict has one for each.
+
+    OptionError where an edge type has none, or is not there.
+    """
+    given = num_neighbors
+    if not isinstance(given, Mapping):
+        return {str(one): given for one in graph.types.relations}
+    unknown = [one for one in given if one not in graph.edge_types]
+    missing = [one for one in graph.edge_types if one not in given]
+    if unknown or missing:
+        found = f"no edge type {quoted(unknown[0])}" if unknown else f"nothing for {quoted(missing[0])}"
+        raise OptionError(
+            f"num_neighbors: expected numbers for each edge type of data, {', '.join(map(str, graph.edge_types))}; "
+            f"found {found}"
+        )
+    relations = zip(graph.edge_types, graph.types.relations, strict=True)
+    return {str(relation): given[edge_type] for edge_type, relation in relations}
+
+
+def typed_nodes_of(given: object, graph: SampledTypes) -> tuple[str, Tensor | None, np.ndarray]:
+    """The node type of seeds, the seeds as PyTorch Geometric's loader takes them, and their dense ids.
+
+    ``given``: a node type, or one with the numbers of nodes, or with a mask. OptionError for anything else.
+    """
+    name, nodes = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
+    if not isinstance(name, str) or name not in graph.types.names:
+        raise OptionError(
+            "input_nodes: expected a node type, or one with nodes, such as ('paper', mask), found "
+            f"{quoted(given)}; there are {', '.join(graph.types.names)}"
+        )
+    first, last = graph.types.span(name)
+    held = input_nodes_of(nodes, last - first)
+    if held is None:
+        return name, None, np.arange(first, last)
+    return name, held, (held.nonzero()[:, 0] if held.dtype == torch.bool else held).numpy() + first
+
+
+def typed_output_of(arrays: "MiniBatch", graph: SampledTypes) -> HeteroSamplerOutput:
+    """The tensors of a mini-batch as a HeteroSamplerOutput, on the device of the data."""
+    device, types = graph.order.device, graph.types
+    n_id, relation = arrays["n_id"].to(device), arrays["relation"].to(device)
+    row, col, column = arrays["row"].to(device), arrays["col"].to(device), arrays["e_id"].to(device)
+    bounds = torch.tensor(types.bounds, device=device)
+    kind = torch.bucketize(n_id, bounds[1:], right=True)
+    names, edge_types = types.names, graph.edge_types
+    nodes = _counted(kind, arrays["hop_nodes"], len(names))
+    edges = _counted(relation, arrays["hop_edges"], len(edge_types))
+    counts = torch.cat([nodes, edges]).tolist()  # waits for a GPU once
+    of_nodes, of_edges = _by_hop(counts[: nodes.numel()], len(names)), _by_hop(counts[nodes.numel() :], len(edge_types))
+    order, sizes = kind.argsort(stable=True), [sum(one) for one in of_nodes]
+    number = torch.empty_like(order)  # of each node among those of its type
+    starts = torch.tensor(np.cumsum([0, *sizes[:-1]]), device=device)
+    number[order] = torch.arange(order.numel(), device=device) - starts[kind[order]]
+    node = (n_id - bounds[kind])[order].split(sizes)
+    by = relation.argsort(stable=True)
+    parts = [sum(one) for one in of_edges]
+    ends = [values[by].split(parts) for values in (number[row], number[col], graph.order[column])]
+    rows, cols, columns = (dict(zip(edge_types, one, strict=True)) for one in ends)
+    seeds = arrays["batch"].to(device)[order].split(sizes) if "batch" in arrays else None
+    return HeteroSamplerOutput(
+        node=dict(zip(names, node, strict=True)),
+        row=rows,
+        col=cols,
+        edge=columns,
+        batch=None if seeds is None else dict(zip(names, seeds, strict=True)),
+        num_sampled_nodes=dict(zip(names, of_nodes, strict=True)),
+        num_sampled_edges=dict(zip(edge_types, of_edges, strict=True)),
+    )
+
+
+def _counted(kind: Tensor, hops: Sequence[int], kinds: int) -> Tensor:
+    """How many elements of each hop are of each kind, int64 [hops kinds]; ``hops``: how many each hop has."""
+    of = torch.arange(len(hops), device=kind.device).repeat_interleave(torch.tensor(hops, device=kind.device))
+    return torch.bincount(of * kinds + kind, minlength=len(hops) * kinds)
+
+
+def _by_hop(counts: list[int], kinds: int) -> list[list[int]]:
+    """The numbers of each kind, hop by hop."""
+    return [counts[kind::kinds] for kind in range(kinds)]
