@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 from click.testing import CliRunner
+from helpers.machine import need_package
 
 import csaw
 from csaw.cli.main import cli
@@ -28,7 +29,7 @@ def test_the_guide_to_types_runs(tmp_path, monkeypatch, capsys):
         command, *shown = block.splitlines()
         out = printed(command.removeprefix("$ "))
         assert [line for line in shown if VARIES.sub("", line) not in out and line != "..."] == []
-    (program,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    program, _ = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     (wanted,) = re.findall(r"names\)  # (.*)", program)
     Path("papers.zarr").rename("moved.zarr")
     Path("program.py").write_text(program)
@@ -36,10 +37,26 @@ def test_the_guide_to_types_runs(tmp_path, monkeypatch, capsys):
     runpy.run_path("program.py")
     assert capsys.readouterr().out.splitlines() == [wanted, "(2, 5)"]
     assert "# (2, 5)" in program
-    first, second, export = "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)).splitlines()
+    first, second, export, batches = "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)).splitlines()
     printed(first)
     walks = csaw.open_samples("walks.zarr").walks[:].tolist()
     printed(second)
     assert csaw.open_samples("walks.zarr").walks[:].tolist() == walks
     printed(export)
+    printed(batches)
+    relations = csaw.open_samples("batches.zarr")["relation"]
+    assert set(relations.tolist()) == {0, 1, 2}
     assert f"The first line is `{Path('walks.txt').read_text().splitlines()[0]}`." in PAGE
+
+
+def test_the_loop_over_hetero_data_runs():
+    torch, pyg = need_package("torch"), need_package("torch_geometric.data")
+    data = pyg.HeteroData()
+    data["paper"].x, data["paper"].train_mask = torch.randn(5, 2), torch.ones(5, dtype=torch.bool)
+    data["author"].x = torch.randn(3, 2)
+    data["author", "writes", "paper"].edge_index = torch.tensor([[0, 1, 2, 0], [0, 1, 2, 3]])
+    _, program = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    held = {"data": data, "model": lambda x, edges: x}
+    exec(program, held)  # noqa: S102 - of our own page
+    assert held["out"].shape == (5, 2)
+    assert held["batch"]["author"].n_id.tolist() == [0, 1, 2]

@@ -16,11 +16,13 @@ from csaw.partition.errors import BudgetError
 MOST_NODES = 2**31 - 1  # of a mini-batch: their numbers are int32
 
 
-def check_nodes(most: int) -> None:
-    """BudgetError if a mini-batch has more nodes than can be numbered. ``most``: nodes of the largest one."""
-    if most > MOST_NODES:
+def check_nodes(most: int, relations: int = 1) -> None:
+    """BudgetError if a mini-batch has more nodes than can be numbered. ``most``: nodes of the largest one, each of
+    which has a slot for every one of these ``relations``.
+    """
+    if most * relations > MOST_NODES:
         raise BudgetError(
-            f"a mini-batch has {most:,} nodes, and at most {MOST_NODES:,} can be numbered; lower "
+            f"a mini-batch has {most:,} nodes, and at most {MOST_NODES // relations:,} can be numbered; lower "
             "--seeds-per-batch or --fanout"
         )
 
@@ -155,6 +157,7 @@ class MiniBatchesByRelation(MiniBatches):
         xp = self.xp
         if self.depth + 1 == len(self.sizes):
             return super()._enter(local, slot, vertex, previous)
+        check_nodes(int(self.node_counts.max()) if self.instances else 0, len(self.shifts))
         sizes, (low, high, shift) = self.fanouts[self.depth + 1], self.shifts.T
         leaves = (vertex[:, None] >= low) & (vertex[:, None] < high) & (sizes != 0)
         entry, relation = xp.nonzero(leaves)

@@ -169,7 +169,7 @@ class WholeMiniBatches:
                     self.drawn[number] = drawn
 
         backend.in_slices(np.arange(len(self.sources)), 1, task)
-        check_nodes(int(self.counts[:, 1].max()))
+        check_nodes(int(self.counts[:, 1].max()), len(shifts))
 
     def _of_relations(self) -> tuple[np.ndarray, np.ndarray]:
         """How many edges a node selects at each hop from each relation, int64 [hops, relations]; and where the rows of

@@ -393,7 +393,7 @@ def draw_minibatch(
         rows, degrees = empty(entries, np.int64), empty(entries, np.int64)
         room = read_rows(graph, n_id, of, relations, sizes[hop], shifts, begin, rows, degrees)
         most = nodes + min(room, (graph.indptr.size - 1) * (seeds.size if disjoint else 1))
-        if most >= int64(1) << 31:
+        if most * sizes.shape[1] >= int64(1) << 31:
             counts[1] = most
             break
         n_id = resized(n_id[:nodes], most)

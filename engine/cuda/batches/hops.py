@@ -178,7 +178,7 @@ class DeviceMiniBatches:
         self.cells = [width * size for width, size in zip(self.widths, self.sizes, strict=True)]  # of each hop
         self.edge_room = sum(self.cells)
         self.room = min(self.seeds + self.edge_room, self.seeds + most)
-        check_nodes(self.room)
+        check_nodes(self.room, 1 if rows is None else len(rows.shifts))
         self.sources = cupy.asarray(np.ascontiguousarray(sources, np.int64))
         self.is_full = not sources.size or sources[:, :, 1].min() >= 0
         hops = len(self.sizes)
