@@ -113,7 +113,7 @@ class InTime(Algorithm):
                 "--time-strategy last and --replace exclude each other, because last draws nothing "
                 "at random; leave one out"
             )
-        if min(getattr(self, "fanout", ()), default=0) < 0:
+        if hasattr(self, "fanout") and min(getattr(self, "sizes", tuple)(), default=0) < 0:
             raise OptionError(
                 "--replace: expected fanouts of at least 0 with --time-strategy, found -1, which takes each edge once"
             )

@@ -36,6 +36,7 @@ ANYWHERE: Mapping[BatchKind, Begin] = {
     BatchKind.MINIBATCHES: Late(f"{HERE}.minibatches", "MiniBatches"),
     BatchKind.MINIBATCHES_BY_RELATION: Late(f"{HERE}.minibatches", "MiniBatchesByRelation"),
     BatchKind.MINIBATCHES_IN_TIME: Late(f"{HERE}.in_time", "MiniBatchesInTime"),
+    BatchKind.MINIBATCHES_BY_RELATION_IN_TIME: Late(f"{HERE}.in_time", "MiniBatchesByRelationInTime"),
     BatchKind.IN_TIME: Late(f"{HERE}.in_time", "InTime"),
     BatchKind.SHARED_DRAWS_IN_TIME: Late(f"{HERE}.in_time", "SharedDrawsInTime"),
     BatchKind.POOLS_IN_TIME: Late(f"{HERE}.in_time", "PoolsInTime"),

@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 
 from csaw.engine.batches.layers import LATER, SPARE
-from csaw.engine.batches.minibatches import MiniBatches
+from csaw.engine.batches.minibatches import MiniBatches, MiniBatchesByRelation
 from csaw.engine.batches.traversals import Traversals, begins, counts, in_pieces
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.footprint import LISTED_EDGES
@@ -119,6 +119,10 @@ class MiniBatchesInTime(Clocked, MiniBatches):
     def _drop(self) -> None:
         self.owner = self.owner[:0]
         super()._drop()
+
+
+class MiniBatchesByRelationInTime(MiniBatchesInTime, MiniBatchesByRelation):
+    """The same of a graph of relations, whose nodes select from every relation that leaves their type."""
 
 
 # Batches in time whose frontiers select together: copies of vertices, and the edges that they may select.

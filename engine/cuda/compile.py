@@ -266,6 +266,7 @@ FILES = {
     BatchKind.MINIBATCHES: ("select.cu",),
     BatchKind.MINIBATCHES_BY_RELATION: ("select.cu",),
     BatchKind.MINIBATCHES_IN_TIME: ("neighbors_in_time.cu",),
+    BatchKind.MINIBATCHES_BY_RELATION_IN_TIME: ("neighbors_in_time.cu",),
     BatchKind.IN_TIME: ("neighbors_in_time.cu",),
     BatchKind.HOP_TABLES_IN_TIME: ("hops_in_time.cu", "transits.cu"),
     BatchKind.SHARED_DRAWS_IN_TIME: ("lists_in_time.cu",),

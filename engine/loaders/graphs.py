@@ -110,9 +110,8 @@ def is_data(graph: object) -> "TypeGuard[Data]":
         return known is not None
     if isinstance(graph, known.TemporalData | known.HeteroData | known.FeatureStore | known.GraphStore):
         raise OptionError(
-            f"data: loaders ignore types, so they do not take {type(graph).__name__}; expected a PyTorch Geometric "
-            "Data object or another graph of one type. EventLoader takes TemporalData, and csaw.graph HeteroData, of "
-            "which csaw.sample draws mini-batches along a metapath"
+            f"data: this loader does not take {type(graph).__name__}; expected a PyTorch Geometric Data object or "
+            "another graph of one type. NeighborLoader takes HeteroData, and EventLoader TemporalData"
         )
     return False
 

@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from csaw.engine.loaders.inputs import input_nodes_of
+from csaw.engine.loaders.pyg_arguments import int64_times
 from csaw.engine.loaders.tensors import needed
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
+from csaw.partition.graph.edge_columns import NO_TIME, TIME
 from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.graph.types import Types
-from csaw.partition.ingestion.hetero_data import edges_of, in_memory
+from csaw.partition.ingestion.hetero_data import Edges, edges_of, in_memory
 
 if TYPE_CHECKING:
     from torch_geometric.data import HeteroData
 
+    from csaw.engine.loaders.graphs import Sampled
     from csaw.engine.loaders.mini_batches import MiniBatch
 
 needed("torch_geometric.sampler")
@@ -25,6 +28,7 @@ from torch import Tensor
 from torch_geometric.sampler import HeteroSamplerOutput
 
 EdgeType = tuple[str, str, str]
+NumNeighbors = Sequence[int] | Mapping[EdgeType, Sequence[int]]
 
 
 class SampledTypes(NamedTuple):
@@ -50,17 +54,19 @@ class SampledTypes(NamedTuple):
         return self.order.is_cuda
 
 
-def typed_graph_of(data: "HeteroData", weight_attr: str | None) -> SampledTypes:
-    """The graph to sample for a HeteroData, with the weights of the attribute ``weight_attr`` (None: without).
+def typed_graph_of(data: "HeteroData", weight_attr: str | None, time_attr: str | None = None) -> SampledTypes:
+    """The graph to sample for a HeteroData, with the weights of the attribute ``weight_attr``, and the times of
+    ``time_attr`` (None: without).
 
-    OptionError where it has no such graph, or no edge type has the attribute.
+    OptionError where it has no such graph, or nothing has the attribute.
     """
     if weight_attr is not None and not any(weight_attr in store for store in data.edge_stores):
         raise OptionError(f"weight_attr: no edge type of data has the attribute {quoted(weight_attr)}")
     edges = edges_of(data, "edge_weight" if weight_attr is None else weight_attr, turned=True)
     if weight_attr is None:
         edges = edges._replace(weights=None)
-    store, order = in_memory(edges, "HeteroData")
+    columns = {} if time_attr is None else {TIME.name: _times_of(data, time_attr, edges)}
+    store, order = in_memory(edges, "HeteroData", columns=columns)
     first = np.cumsum([0, *edges.types.edges])
     column = order - first[edges.relation[order]]
     device = next((store.edge_index.device for store in data.edge_stores), None)
@@ -68,14 +74,38 @@ def typed_graph_of(data: "HeteroData", weight_attr: str | None) -> SampledTypes:
     return SampledTypes(store, torch.from_numpy(column).to(device), edge_types)
 
 
-def fanouts_by_type(
-    num_neighbors: "Sequence[int] | Mapping[EdgeType, Sequence[int]]", graph: SampledTypes
-) -> dict[str, Sequence[int]]:
-    """The fanouts of each relation: a list counts for all edge types, and a dict has one for each.
+def _times_of(data: "HeteroData", name: str, edges: Edges) -> np.ndarray:
+    """int64 [edges]: the time of each edge, of edge types that have the attribute ``name``; if none has, that of the
+    neighbor, of node types that have it. What has none is before all times.
+    """
+    of_edges = any(name in store for store in data.edge_stores)
+    if not of_edges and not any(name in store for store in data.node_stores):
+        raise OptionError(f"time_attr: no edge type and no node type of data has the attribute {quoted(name)}")
+    found, first = np.full(edges.source.size, NO_TIME + 1), np.cumsum([0, *edges.types.edges])
+    for number, relation in enumerate(edges.types.relations):
+        span, neighbors = slice(first[number], first[number + 1]), relation.target
+        held = data[relation.target, relation.name, relation.source] if of_edges else data[neighbors]
+        if name not in held:
+            continue
+        count = span.stop - span.start if of_edges else int(held.num_nodes)
+        times = int64_times("time_attr", held[name], count, str(relation) if of_edges else f"{neighbors} nodes")
+        ends = edges.target[span] - edges.types.span(neighbors)[0]
+        found[span] = times if of_edges else times[ends]
+    return found
 
-    OptionError where an edge type has none, or is not there.
+
+def fanout_of(num_neighbors: "NumNeighbors", graph: "Sampled | SampledTypes") -> object:
+    """The option ``fanout`` of the algorithm minibatch. Of HeteroData, a list counts for all edge types, and a dict has
+    one for each. OptionError where an edge type has none, or is not there.
     """
     given = num_neighbors
+    if not isinstance(graph, SampledTypes):
+        if isinstance(given, Mapping) and graph.store.types is None:
+            raise OptionError(
+                f"num_neighbors: expected a list of integers, one for each hop, found {quoted(given)}; a dict is for "
+                "graphs of several types"
+            )
+        return given
     if not isinstance(given, Mapping):
         return {str(one): given for one in graph.types.relations}
     unknown = [one for one in given if one not in graph.edge_types]

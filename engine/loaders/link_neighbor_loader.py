@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from csaw.engine.loaders.graphs import GraphData
+from csaw.engine.loaders.hetero import fanout_of
 from csaw.engine.loaders.inputs import as_tensor, links_of
 from csaw.engine.loaders.links import LinkBatches, Links, sampling_of, weights_of_ends
 from csaw.engine.loaders.mini_batches import MiniBatch
@@ -193,7 +194,7 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
             order_of_links(kept.size, batch_size, shuffle, drop_last, seed),
             share=share_of(rank, world),
             on_device=self.graph.stays_on_device,
-            **algorithm_options(num_neighbors, replace, disjoint, weight_attr)
+            **algorithm_options(fanout_of(num_neighbors, self.graph), replace, disjoint, weight_attr)
             | ({"time_strategy": temporal_strategy} if is_timed else {})
             | options,
         )

@@ -12,9 +12,9 @@ import numpy as np
 
 from csaw.engine.loaders.graphs import GraphData, Sampled, finisher, graph_of
 from csaw.engine.loaders.hetero import (
-    EdgeType,
+    NumNeighbors,
     SampledTypes,
-    fanouts_by_type,
+    fanout_of,
     typed_graph_of,
     typed_nodes_of,
     typed_output_of,
@@ -90,7 +90,7 @@ class NeighborSampler(pyg.BaseSampler):
         options = without_others(options, "NeighborSampler")
         self.graph = graph_of(data, weight_attr)
         self.finished = finisher(subgraph_type, self.graph.store, disjoint=disjoint)
-        asked = algorithm_options(num_neighbors, replace, disjoint, weight_attr) | options
+        asked = algorithm_options(fanout_of(num_neighbors, self.graph), replace, disjoint, weight_attr) | options
         self.disjoint, self.num_nodes = disjoint, self.graph.store.vertices
         self.drawn = SeededBatches(self.graph.store, on_device=self.graph.stays_on_device, seed=seed, **asked)
         self.calls = 0
@@ -355,7 +355,7 @@ class NeighborLoader(GraphLoader[MiniBatch]):
             ignored with a warning if they request worker processes, which csaw does not need.
 
     Raises:
-        OptionError: csaw does not support something that would change mini-batches, such as HeteroData in time.
+        OptionError: csaw does not support something that would change mini-batches.
         CsawError: as for :func:`csaw.stream`.
     """
 
@@ -365,7 +365,7 @@ class NeighborLoader(GraphLoader[MiniBatch]):
     def __init__(
         self,
         data: GraphData,
-        num_neighbors: Sequence[int] | Mapping[EdgeType, Sequence[int]],
+        num_neighbors: NumNeighbors,
         input_nodes: object = None,
         *,
         batch_size: int = 1,
@@ -391,19 +391,20 @@ class NeighborLoader(GraphLoader[MiniBatch]):
         self.timed = Timed(time_attr, input_time, temporal_strategy)
         refuse_decided(options, OF_NEIGHBORS)
         is_timed = self.timed.check(subgraph_type, weight_attr, options)
-        if not is_timed and isinstance(data, pyg_data.Data):
+        if not is_timed and isinstance(data, pyg_data.Data | pyg_data.HeteroData):
             refuse_untimed(options)
         disjoint = disjoint or (is_timed and "start_time" not in options)
         self._open(data, weight_attr, time_attr, subgraph_type, disjoint, features, edge_features)
         self.transform = transform
         seeds, nodes = self._seeds_of(input_nodes)
         self.filter = NodeLoader(self.data, self.permuted, seeds, transform_sampler_output=transform_sampler_output)
-        fanout = fanouts_by_type(num_neighbors, self.graph) if isinstance(self.graph, SampledTypes) else num_neighbors
-        asked = algorithm_options(fanout, replace, disjoint, weight_attr)
+        asked = algorithm_options(fanout_of(num_neighbors, self.graph), replace, disjoint, weight_attr)
         mini_batches = {"seeds_per_batch": batch_size, "shuffle": shuffle, "drop_last": drop_last, "seed": seed}
         if is_timed:
-            held = data if isinstance(data, pyg_data.Data) else self.graph.store
-            in_time = self.timed.options(held, self.graph.store, nodes, options)
+            first, held = 0, data if isinstance(data, pyg_data.Data) else self.graph.store
+            if isinstance(self.graph, SampledTypes) and isinstance(seeds, tuple):
+                first, held = self.graph.types.span(seeds[0])[0], self.data[seeds[0]]
+            in_time = self.timed.options(held, self.graph.store, nodes, options, first)
             nodes = None if "sources" in in_time else nodes
             asked |= in_time
         self.drawn = EpochBatches(
@@ -418,13 +419,9 @@ class NeighborLoader(GraphLoader[MiniBatch]):
         self._refuse_features(taken)
 
     def _graph_of(self, data: GraphData, weight_attr: str | None, time_attr: str | None) -> "Sampled | SampledTypes":
-        if not is_hetero(data):
-            return super()._graph_of(data, weight_attr, time_attr)
-        if time_attr is not None:
-            raise OptionError(
-                "time_attr: expected none with HeteroData, which csaw does not sample in time; leave it out"
-            )
-        return typed_graph_of(data, weight_attr)
+        if is_hetero(data):
+            return typed_graph_of(data, weight_attr, time_attr)
+        return super()._graph_of(data, weight_attr, time_attr)
 
     def _seeds_of(self, given: object) -> "tuple[object, np.ndarray | None]":
         """The seeds as PyTorch Geometric's loader takes them, and their dense ids; None for all vertices."""
@@ -443,6 +440,7 @@ class NeighborLoader(GraphLoader[MiniBatch]):
         """The Data object of a mini-batch."""
         out = self._output_of(arrays)
         position, known = int64_of(arrays["input_id"]), self.filter.input_data.input_id
-        seed_time = arrays[SEED_TIME].to(out.row.device) if SEED_TIME in arrays else None
+        device = arrays["row"].device if self.graph.order is None else self.graph.order.device
+        seed_time = arrays[SEED_TIME].to(device) if SEED_TIME in arrays else None
         out.metadata = (position if known is None else known[position], seed_time)
         return self._gathered(out, arrays)

@@ -34,6 +34,7 @@ from csaw.partition.graph.given_arrays import refuse_masked
 if TYPE_CHECKING:
     from torch import Tensor
     from torch_geometric.data import Data
+    from torch_geometric.data.storage import NodeStorage
 
 STRATEGIES = ("uniform", "last")
 
@@ -77,11 +78,19 @@ class Timed(NamedTuple):
         """The names of times in mini-batches."""
         return self.time_attr or TIME, SEED_TIME
 
-    def options(self, data: "Data | GraphStore", store: GraphStore, nodes: np.ndarray | None, given: Values) -> Values:
+    def options(
+        self,
+        data: "Data | NodeStorage | GraphStore",
+        store: GraphStore,
+        nodes: np.ndarray | None,
+        given: Values,
+        first: int = 0,
+    ) -> Values:
         """The options of the algorithm minibatch: its strategy, and where seeds have times of their own, seeds with
         these and nodes of their own.
 
-        nodes: the seeds, None for all vertices. given: options that may have times of seeds already.
+        data: what has the times of nodes; of HeteroData the nodes of the seeds' type, the first of which is the vertex
+        ``first``. nodes: the seeds, None for all vertices. given: options that may have times of seeds already.
         """
         chosen: Values = {"time_strategy": self.temporal_strategy}
         if "start_time" in given or "sources" in given:
@@ -92,15 +101,15 @@ class Timed(NamedTuple):
         seeds = np.arange(store.vertices) if nodes is None else nodes
         return chosen | {
             "disjoint": True,
-            "sources": {IDS: store.original_ids(seeds), TIMES: self._of_seeds(data, seeds)},
+            "sources": {IDS: store.original_ids(seeds), TIMES: self._of_seeds(data, seeds - first)},
         }
 
-    def _of_seeds(self, data: "Data | GraphStore", seeds: np.ndarray) -> np.ndarray:
+    def _of_seeds(self, data: "Data | NodeStorage | GraphStore", seeds: np.ndarray) -> np.ndarray:
         """int64: the time of each seed."""
         if self.input_time is not None:
             return known_times("input_time", int64_times("input_time", self.input_time, seeds.size, "seeds"))
         assert self.time_attr is not None
-        if isinstance(data, GraphStore) or not data.is_node_attr(self.time_attr):
+        if isinstance(data, GraphStore) or self.time_attr not in data or not data.is_node_attr(self.time_attr):
             raise OptionError(
                 "input_time: expected a time for each seed, found none, although time_attr names times of edges; "
                 "give input_time, or start_time for all seeds"

@@ -48,6 +48,8 @@ class BatchKind(StrEnum):
     """Mini-batches in time that a thread of a CPU takes through all hops."""
     MINIBATCHES_IN_TIME = "mini-batches-in-time"
     """Mini-batches, hop by hop, whose nodes select among edges before the times of their seeds."""
+    MINIBATCHES_BY_RELATION_IN_TIME = "mini-batches-by-relation-in-time"
+    """The same whose nodes select from each relation by itself."""
     IN_TIME = "in-time"
     """Frontiers whose vertices select among edges before a time."""
     HOP_TABLES_IN_TIME = "hop-tables-in-time"
@@ -87,8 +89,10 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
         case VertexLayer():
             return BatchKind.LAYERS
         case MiniBatch() if in_time:
-            by_hops = shape.on_gpu or memory.residency.streams
-            return BatchKind.MINIBATCHES_IN_TIME if by_hops else BatchKind.WHOLE_IN_TIME
+            if not (shape.on_gpu or memory.residency.streams):
+                return BatchKind.WHOLE_IN_TIME
+            by_relation = fanouts_of(shape.algorithm) is not None
+            return BatchKind.MINIBATCHES_BY_RELATION_IN_TIME if by_relation else BatchKind.MINIBATCHES_IN_TIME
         case MiniBatch():
             if drawn_whole(shape, memory):
                 return BatchKind.WHOLE_MINIBATCHES

@@ -71,10 +71,6 @@ def refuse(algorithm: Algorithm, options: "RunOptions") -> None:
     if options.induced or options.target is not None:
         flag = "--induced" if options.induced else "--target"
         raise OptionError(f"{flag} and fanouts by relation exclude each other; leave one out")
-    if getattr(algorithm, "time_strategy", None) is not None:
-        raise OptionError(
-            "--time-strategy: no fanouts by relation can be drawn in time; give numbers such as --fanout 25,10"
-        )
     if not is_blind(algorithm):
         raise OptionError(
             f"--fanout: {algorithm.name()} with fanouts by relation selects uniformly or by weight, but its bias reads "

@@ -197,46 +197,57 @@ class BatchChoices:
 
 
 class ChoicesByRelation:
-    """The choices of mini-batches whose nodes select from each relation by itself."""
+    """The choices of mini-batches whose nodes select from each relation by itself, and not in time."""
 
     def __init__(self, subject: Subject, rows: RowsByRelation) -> None:
         self.rows, self.subject = rows, subject.with_rows(rows)
         self.selected = OfRows(self.subject, numbered=True)
         self.parallel = ParallelEdges(self.subject) if subject.store.multigraph else None
-        self.wrong = 0
 
     def add(self, nodes: Nodes, arrays: dict[str, np.ndarray]) -> None:
         """Check a group: the relation and the order of its edges, then what each node selected."""
-        rows, relation, each = self.rows, arrays[RELATION.name].astype(np.int64), self.rows.relations
-        inside = (nodes.e_id >= 0) & (nodes.e_id < rows.relation.size)
-        self.wrong += int((rows.relation[nodes.e_id[inside]] != relation[inside]).sum())
-        node, of = rows.selecting(nodes.vertex, nodes.hop)
-        key, wanted = nodes.col * each + relation, node * each + of
-        self.selected.wrong["edges"] += _falls(key) + int((~np.isin(key, wanted)).sum())
-        known = np.flatnonzero(inside & np.isin(key, wanted))
-        owner = np.searchsorted(wanted, key[known])
-        order = np.argsort(owner, kind="stable")
-        known, owner = known[order], owner[order]
-        every = one_of(self.subject, node.size, nodes.first.size)
-        vertex, hop = nodes.vertex[node] * each + of, nodes.hop[node]
-        situation, size, number = vertex.reshape(-1, 1), rows.sizes[hop, of], nodes.numbers[node] * each + of
-        target = nodes.vertex[nodes.row[known]] * each
-        self.selected.add(Selections(vertex, situation, size, hop, number, every, owner, target))
+        s, edges, wrong = _selections_by_relation(self.subject, self.rows, nodes, arrays)
+        self.selected.wrong["edges"] += wrong
+        self.selected.add(s)
         if self.parallel is not None:
-            alone = (size > 0) if self.selected.replace else (size == 1)
-            chosen = rows.place[nodes.e_id[known]]
-            self.parallel.keep(vertex[owner], situation[owner], chosen, (alone & one_in(every, number))[owner])
+            alone = (s.size > 0) if self.selected.replace else (s.size == 1)
+            chosen, owner = self.rows.place[nodes.e_id[edges]], s.owner
+            kept = (alone & one_in(s.every, s.number))[owner]
+            self.parallel.keep(s.vertex[owner], s.situation[owner], chosen, kept)
 
     def hand_over(self, wrong: dict[str, int]) -> None:
         """Add to the faults of mini-batches those of the same names."""
         for name in tuple(self.selected.wrong):
             wrong[name] += self.selected.wrong.pop(name)
-        wrong["edges"] += self.wrong
 
     def judge(self, checks: Checks) -> None:
         self.selected.judge(checks)
         if self.parallel is not None:
             self.parallel.judge(checks)
+
+
+def _selections_by_relation(
+    subject: Subject, rows: RowsByRelation, nodes: Nodes, arrays: dict[str, np.ndarray], now: np.ndarray = UNTIMED
+) -> tuple[Selections, np.ndarray, int]:
+    """The selections of all nodes of a group from each relation, ``now`` of nodes in time; the edges that are theirs,
+    in their order; and how many edges are of another relation than they say, of one that their node does not select
+    from, or out of order.
+    """
+    relation, each = arrays[RELATION.name].astype(np.int64), rows.relations
+    inside = (nodes.e_id >= 0) & (nodes.e_id < rows.relation.size)
+    wrong = int((rows.relation[nodes.e_id[inside]] != relation[inside]).sum())
+    node, of = rows.selecting(nodes.vertex, nodes.hop)
+    key, wanted = nodes.col * each + relation, node * each + of
+    wrong += _falls(key) + int((~np.isin(key, wanted)).sum())
+    edges = np.flatnonzero(inside & np.isin(key, wanted))
+    owner = np.searchsorted(wanted, key[edges])
+    order = np.argsort(owner, kind="stable")
+    edges, owner = edges[order], owner[order]
+    vertex, hop = nodes.vertex[node] * each + of, nodes.hop[node]
+    every, number = one_of(subject, node.size, nodes.first.size), nodes.numbers[node] * each + of
+    of_nodes = vertex, vertex.reshape(-1, 1), rows.sizes[hop, of], hop, number, every
+    times = (now[node], arrays[TIME][edges]) if TIME in arrays else ()
+    return Selections(*of_nodes, owner, nodes.vertex[nodes.row[edges]] * each, *times), edges, wrong
 
 
 class ParallelEdges:
@@ -366,9 +377,10 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
 
 def _choices(subject: Subject) -> "BatchChoices | BatchesInTime | ChoicesByRelation":
     """What judges the choices of a sample's mini-batches."""
-    if subject.by_relation is not None:
-        return ChoicesByRelation(subject, subject.by_relation)
-    return BatchChoices(subject) if subject.traversal.time_strategy is None else BatchesInTime(subject)
+    if subject.traversal.time_strategy is not None:
+        return BatchesInTime(subject)
+    rows = subject.by_relation
+    return BatchChoices(subject) if rows is None else ChoicesByRelation(subject, rows)
 
 
 def _judge_seeds(checks: Checks, labels: Shown | None, draws: SeedDraws | None) -> None:
@@ -383,15 +395,21 @@ class BatchesInTime:
     """The choices of mini-batches in time, and the times of their seeds."""
 
     def __init__(self, subject: Subject) -> None:
-        self.subject, self.seeds, self.selected = subject, SeedTimes(subject), InTime(subject)
-        self.times = subject.view.columns[TIME]
+        self.rows, self.times = subject.by_relation, subject.view.columns[TIME]
+        self.subject = subject if self.rows is None else subject.with_rows(self.rows)
+        self.seeds, self.selected = SeedTimes(subject), InTime(self.subject)
 
     def add(self, nodes: Nodes, arrays: dict[str, np.ndarray]) -> None:
         """Check a group, and that its edges have the times of their numbers."""
         seed_time, seeds = arrays[SEED_TIME], nodes.hop_nodes[:, 0]
         self.seeds.add(arrays["input_id"], seed_time)
         now = seed_time[(np.cumsum(seeds) - seeds)[nodes.instance] + nodes.seed]
-        self.selected.add(_selections(self.subject, nodes, now=now, time=arrays[TIME]))
+        if self.rows is None:
+            self.selected.add(_selections(self.subject, nodes, now=now, time=arrays[TIME]))
+        else:
+            s, _, wrong = _selections_by_relation(self.subject, self.rows, nodes, arrays, now)
+            self.selected.wrong["edges"] += wrong
+            self.selected.add(s)
         inside = (nodes.e_id >= 0) & (nodes.e_id < self.times.size)
         self.selected.wrong["edges"] += int((self.times[nodes.e_id[inside]] != arrays[TIME][inside]).sum())
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from csaw.engine.api.option import ByRelation
 from csaw.partition import Graph
+from csaw.partition.graph.edge_columns import TIME
 from csaw.partition.graph.types import RELATION, Types
 
 
@@ -35,7 +36,8 @@ class RowsByRelation:
         self.place[order] = np.arange(order.size)
         indptr = np.append(0, np.cumsum(np.bincount(row, minlength=vertices * self.relations)))
         weights = None if graph.weights is None else graph.weights[order]
-        self.graph = Graph(indptr, graph.indices[order].astype(np.int64) * self.relations, weights)
+        columns = {TIME.name: graph.columns[TIME.name][order]} if TIME.name in graph.columns else {}
+        self.graph = Graph(indptr, graph.indices[order].astype(np.int64) * self.relations, weights, columns)
 
     def selecting(self, vertex: np.ndarray, hop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The nodes that select, by the ``vertex`` and the ``hop`` of each, and the relations that they select from;

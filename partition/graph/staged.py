@@ -16,6 +16,7 @@ import numpy as np
 
 from csaw.partition.arrays.loader import StoredArray
 from csaw.partition.graph.attributes import TYPED, Attributes
+from csaw.partition.graph.edge_columns import TIME
 from csaw.partition.graph.relation_rows import RelationRows
 from csaw.partition.graph.stages import Stages
 from csaw.partition.graph.store import INDICES, GraphStore
@@ -47,7 +48,8 @@ class Place(NamedTuple):
 class InBlocks(RowsInMemory):
     """The rows of ``blocks`` of ``store``, block after block."""
 
-    def __init__(self, store: GraphStore, blocks: Sequence[Block]) -> None:
+    def __init__(self, store: GraphStore, blocks: Sequence[Block], in_time: bool = False) -> None:
+        """``in_time``: with the times of its edges, if they have any."""
         numbers = {block.relation for block in blocks if block.relation is not None}
         self.views = {number: OfRelation(store, number) for number in sorted(numbers)}
         bases = np.cumsum([0, *(block.last - block.first for block in blocks)]).tolist()
@@ -59,7 +61,7 @@ class InBlocks(RowsInMemory):
         if not rows and self.views:  # nothing has the type of any source
             rows.append([0, bases[-1], 0, 0, OFFSET_BYTES * (bases[-1] + 1)])
             self.places.append(Place(next(iter(self.views.values())), 0, 0, 0))
-        super().__init__(store, _attributes(store, self.indptr, rows))
+        super().__init__(store, _attributes(store, self.indptr, rows, in_time))
         self.in_memory, self.clusters = store.in_memory, None
         self.id_dtype = np.dtype(np.uint32 if self.vertices < 2**32 else np.uint64)
 
@@ -88,7 +90,7 @@ class InBlocks(RowsInMemory):
     def indptr(self) -> np.ndarray:
         return self._indptr
 
-    def read_edges(self, number: int, arrays: Mapping[str, np.ndarray], first: int = 0) -> None:
+    def _read_rows(self, number: int, arrays: Mapping[str, np.ndarray], first: int) -> None:
         place, out = self.places[number], arrays.get(INDICES)
         read = dict(arrays)
         if out is not None and out.dtype != place.view.id_dtype:
@@ -127,7 +129,7 @@ class RelationGraph(InBlocks):
     def __init__(self, store: GraphStore) -> None:
         assert store.types is not None
         rows = RelationRows.of(store.types, store.id_dtype)
-        super().__init__(store, [Block(*block) for block in rows.blocks(store.types)])
+        super().__init__(store, [Block(*block) for block in rows.blocks(store.types)], in_time=True)
         self.relation_rows = rows
 
     @cached_property
@@ -142,11 +144,14 @@ class RelationGraph(InBlocks):
         return found
 
 
-def _attributes(store: GraphStore, indptr: np.ndarray, rows: list[list[int]]) -> Attributes:
-    """The attributes of a graph of blocks, whose edges have weights and nothing else."""
+def _attributes(store: GraphStore, indptr: np.ndarray, rows: list[list[int]], in_time: bool) -> Attributes:
+    """The attributes of a graph of blocks, whose edges have weights, in time also their times, and nothing else."""
     said = store.attributes.copy()
+    columns = [one for one in said.get("edge_columns", []) if one["name"] == TIME.name]
     for name in (TYPED, "edge_columns", "time_ordered", "edge_ids", "clusters"):
         said.pop(name, None)  # type: ignore[misc]
+    if in_time and store.time is not None:
+        said["edge_columns"], said["time_ordered"] = columns, True
     said["vertices"], said["edges"], said["partitions"] = indptr.size - 1, int(indptr[-1]), rows
     said["max_degree"], said["directed"], said["report"] = int(np.diff(indptr).max(initial=0)), True, {}
     return said

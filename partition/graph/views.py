@@ -24,6 +24,8 @@ from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.types import RELATION, Types
 
 OFFSET_BYTES = 8
+PIECE = 1 << 18  # stored edges that are looked at together, so that memory holds a few MiB beside the counts
+PACKED_PIECE = 1 << 21  # where chunks are compressed: of one with times, which is unpacked whenever a part is read
 
 
 class View(GraphStore):
@@ -66,9 +68,13 @@ class View(GraphStore):
 
 
 class RowsInMemory(View):
-    """A view whose rows begin at other offsets than those on disk, which memory holds: 8 bytes a vertex."""
+    """A view whose rows begin at other offsets than those on disk, which memory holds: 8 bytes a vertex.
+
+    The order of its rows by time is found from the times whenever it is read.
+    """
 
     is_plain = False  # files of the store have other rows: no reader takes any from them
+    piece = PIECE
 
     @property
     def indptr(self) -> np.ndarray:
@@ -84,6 +90,34 @@ class RowsInMemory(View):
 
     def read_ahead(self, number: int, names: Collection[str], first: int = 0, count: int | None = None) -> None:
         """Nothing is asked for: pieces are read in their order, which the system sees."""
+
+    def read_edges(self, number: int, arrays: Mapping[str, np.ndarray], first: int = 0) -> None:
+        if TIME_ORDER.array in arrays:
+            self._read_order(number, arrays[TIME_ORDER.array], first)
+            arrays = {name: array for name, array in arrays.items() if name != TIME_ORDER.array}
+        self._read_rows(number, arrays, first)
+
+    def _read_rows(self, number: int, arrays: Mapping[str, np.ndarray], first: int) -> None:
+        """Fill arrays as ``read_edges`` does, but for the order of rows by time, which other rows do not have."""
+        raise NotImplementedError
+
+    def _read_order(self, number: int, out: np.ndarray, first: int) -> None:
+        """Fill ``out`` with places by time, of edges of a partition from number ``first`` on: rows of a piece of edges
+        at a time, of which all times are read.
+        """
+        from csaw.partition.graph.time_order import time_order  # brings Numba
+
+        offsets, done = self.read_offsets(number), 0
+        row = int(np.searchsorted(offsets, first, side="right")) - 1
+        while done < out.size:
+            begin = int(offsets[row])
+            last = max(row + 1, int(np.searchsorted(offsets, begin + self.piece, side="right")) - 1)
+            rows = offsets[row : last + 1] - begin
+            times = np.empty(int(rows[-1]), TIME.dtype)
+            self.read_edges(number, {TIME.array: times}, begin)
+            found = time_order(rows, times)[first + done - begin :][: out.size - done]
+            out[done : done + found.size] = found
+            done, row = done + found.size, last
 
 
 class Recut(View):
@@ -189,8 +223,6 @@ class Coalesced(Recut):
 # before each piece of PIECE stored edges: by these counts, a place among the edges of the view is found again in the
 # store.
 
-PIECE = 1 << 18  # stored edges that are looked at together, so that memory holds a few MiB beside the counts
-PACKED_PIECE = 1 << 21  # where chunks are compressed: of one with times, which is unpacked whenever a part is read
 LEAST_TIME = -(2**63)
 
 
@@ -284,7 +316,7 @@ class Filtered(RowsInMemory):
             "report": {},
         }
 
-    def read_edges(self, number: int, arrays: Mapping[str, np.ndarray], first: int = 0) -> None:
+    def _read_rows(self, number: int, arrays: Mapping[str, np.ndarray], first: int) -> None:
         count, done = next((array.size for array in arrays.values()), 0), 0
         part = self.store.partitions[number]
         for begin, values, kept in self._kept_of(number, first, count):
@@ -350,7 +382,7 @@ class Windowed(Filtered):
     """The edges of ``store``, which has times, whose time is in ``window``.
 
     Its fingerprint and its identity are those of the store with the window, not of a store that was made of these edges
-    alone. The order of its rows by time is found from the times whenever it is read.
+    alone.
     """
 
     column = TIME
@@ -379,30 +411,6 @@ class Windowed(Filtered):
                 numbers = self._read(part, RELATION.array, RELATION.dtype, first)
                 edges += np.bincount(numbers[held], minlength=edges.size)
         return replace(types, edges=tuple(edges.tolist()))
-
-    def read_edges(self, number: int, arrays: Mapping[str, np.ndarray], first: int = 0) -> None:
-        if TIME_ORDER.array in arrays:
-            self._read_order(number, arrays[TIME_ORDER.array], first)
-            arrays = {name: array for name, array in arrays.items() if name != TIME_ORDER.array}
-        super().read_edges(number, arrays, first)
-
-    def _read_order(self, number: int, out: np.ndarray, first: int) -> None:
-        """Fill ``out`` with places by time, of edges of a partition from number ``first`` on: rows of a piece of edges
-        at a time, of which all times are read.
-        """
-        from csaw.partition.graph.time_order import time_order  # brings Numba
-
-        offsets, done = self.read_offsets(number), 0
-        row = int(np.searchsorted(offsets, first, side="right")) - 1
-        while done < out.size:
-            begin = int(offsets[row])
-            last = max(row + 1, int(np.searchsorted(offsets, begin + self.piece, side="right")) - 1)
-            rows = offsets[row : last + 1] - begin
-            times = np.empty(int(rows[-1]), TIME.dtype)
-            self.read_edges(number, {TIME.array: times}, begin)
-            found = time_order(rows, times)[first + done - begin :][: out.size - done]
-            out[done : done + found.size] = found
-            done, row = done + found.size, last
 
 
 def _piece_of(store: GraphStore) -> int:

@@ -1,5 +1,6 @@
 """Graphs of several types in memory: HeteroData of PyTorch Geometric."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -90,8 +91,10 @@ def hetero_in_memory(data: "HeteroData") -> InMemory:
     return in_memory(edges, f"{NAME} in memory", _words(edges.types))[0]
 
 
-def in_memory(edges: Edges, name: str, vertex_ids: Words | None = None) -> tuple[InMemory, np.ndarray]:
-    """A graph of these edges, and the number among them of each stored edge."""
+def in_memory(
+    edges: Edges, name: str, vertex_ids: Words | None = None, columns: Mapping[str, np.ndarray] | None = None
+) -> tuple[InMemory, np.ndarray]:
+    """A graph of these edges, with further edge columns, and the number among them of each stored edge."""
     types = edges.types
     indptr, indices, order = rows_of_edges(edges.source, edges.target, types.bounds[-1])
     held = InMemory(
@@ -101,7 +104,8 @@ def in_memory(edges: Edges, name: str, vertex_ids: Words | None = None) -> tuple
         None if edges.weights is None else edges.weights[order],
         directed=True,
         vertex_ids=vertex_ids,
-        edge_columns={RELATION.text: edges.relation[order]},
+        edge_columns={RELATION.text: edges.relation[order]}
+        | {column: values[order] for column, values in (columns or {}).items()},
         types=types,
         read_as=f"{NAME}, {len(types.names)} types and {len(types.relations)} relations",
     )

@@ -5,7 +5,7 @@ import pytest
 from helpers.gpu import device_or_skip
 from helpers.graphs import arrays_of
 from helpers.invariance import assert_same
-from helpers.relations import WAYS, random_graph
+from helpers.relations import SEEDS, TIMED, WAYS, graph_in_time, random_graph
 
 import csaw
 
@@ -21,6 +21,16 @@ def store(tmp_path_factory):
 @pytest.mark.parametrize("how", WAYS)
 def test_mini_batches_by_relation_are_those_of_the_cpu(tmp_path, store, how, residency):
     options = {"seeds_per_batch": 16, "sources": "type:b", "seed": 5} | WAYS[how]
+    expected = arrays_of(store, tmp_path / "s.zarr", "minibatch", **options)
+    found = arrays_of(store, tmp_path / "s.zarr", "minibatch", device="cuda", residency=residency, **options)
+    assert_same(expected, found)
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])
+@pytest.mark.parametrize("how", TIMED)
+def test_mini_batches_in_time_are_those_of_the_cpu(tmp_path, how, residency):
+    store = graph_in_time(tmp_path, partitions=4)
+    options = {"seeds_per_batch": 16, "sources": SEEDS, "disjoint": True, "seed": 5} | TIMED[how]
     expected = arrays_of(store, tmp_path / "s.zarr", "minibatch", **options)
     found = arrays_of(store, tmp_path / "s.zarr", "minibatch", device="cuda", residency=residency, **options)
     assert_same(expected, found)

@@ -37,3 +37,23 @@ def random_graph(folder, **options):
         src, dst = draw.integers(0, one, 4000), draw.integers(0, other, 4000) ** 2 // other
         files[relation] = "".join(f"{x} {y} {x % 4 / 4 + 0.25}\n" for x, y in zip(src, dst, strict=True))
     return partitioned(folder, files, reverse_relations=True, **options)
+
+
+TIMED = {
+    "uniform": {"time_strategy": "uniform", "fanout": FANOUT},
+    "last": {"time_strategy": "last", "fanout": FIXED},
+    "strict": {"time_strategy": "uniform", "time_order": "strict", "time_window": 20, "fanout": FIXED},
+    "replace": {"time_strategy": "uniform", "replace": True, "fanout": FIXED},
+}
+"""Ways to select in time."""
+SEEDS = {"ids": [f"b:{k}" for k in range(200)], "time": [k % 60 for k in range(200)]}
+
+
+def graph_in_time(folder, **options):
+    """The random graph without weights, with times of which many are equal."""
+    draw, files = np.random.default_rng(5), {}
+    for relation in RELATIONS:
+        ends = (draw.integers(0, SIZES[relation[end]], 4000) for end in (0, -1))
+        lines = "".join(f"{x},{y},{t}\n" for x, y, t in zip(*ends, draw.integers(0, 50, 4000), strict=True))
+        files[relation] = f"source,target,time\n{lines}"
+    return partitioned(folder, files, reverse_relations=True, time_column="time", **options)

@@ -210,13 +210,14 @@ def seed_of(owner, node):
 
 
 @inner
-def find_earlier(state, graph, n_id, owner, first, last, clock, rules):
-    """Find the places of the edges that nodes first .. last - 1 may select, in the order of their rows by time: LOW and
-    HIGH of ``state``, see by_time.py.
+def find_earlier(state, graph, n_id, owner, nodes, relations, shifts, begin, first, last, clock, rules):
+    """Find the places of the edges that entries first .. last - 1 may select, in the order of their rows by time: LOW
+    and HIGH of ``state``, see by_time.py.
     """
-    for node in range(first, last):
-        j = node - first
-        state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j] = node, int64(n_id[node]), 1
+    for entry in range(first, last):
+        j, node = entry - first, node_of(nodes, begin, entry)
+        here = int64(row_of_entry(n_id, nodes, relations, shifts, begin, entry))
+        state[L_WALKER + j], state[L_HERE + j], state[L_STEP + j] = node, here, 1
         state[L_NOW + j] = clock[seed_of(owner, node)]
     find_candidates(last - first, state, graph, rules)
 
@@ -410,7 +411,7 @@ def draw_minibatch(
             if SUMS:
                 prefetch_sums(graph, n_id, of, relations, shifts, begin, group, last, rows, degrees)
             if BY_TIME:
-                find_earlier(state, graph, n_id, owner, begin + group, begin + last, clock, rules)
+                find_earlier(state, graph, n_id, owner, of, relations, shifts, begin, group, last, clock, rules)
             for entry in range(group, last):
                 node, row_begin, degree = node_of(of, begin, entry), rows[entry], degrees[entry]
                 size, slot = size_of(relations, sizes[hop], entry), slot_of(of, relations, begin, entry, sizes[hop])
@@ -420,7 +421,7 @@ def draw_minibatch(
                 before = edges
                 if BY_TIME:
                     edges += choose_in_time(
-                        state, entry - group, graph, seed, instance, node, wanted, row_begin, degree, e_id, edges
+                        state, entry - group, graph, seed, instance, slot, wanted, row_begin, degree, e_id, edges
                     )
                     counts[0] += size != 0 and edges == before
                 elif SUMS:

@@ -177,6 +177,43 @@ def test_a_sampler_draws_by_relation_too(data):
         assert batch.e_id.tolist() == one["e_id"].tolist()
 
 
+def in_time(data, of):
+    """The same data with times of edges, but for one edge type, or of nodes, but for one node type."""
+    data, draw = data.clone(), np.random.default_rng(3)
+    for store in data.edge_stores[1:] if of == "edges" else data.node_stores[1:]:
+        store.time = torch.from_numpy(draw.integers(0, 50, store.num_edges if of == "edges" else store.num_nodes))
+    return data
+
+
+@pytest.mark.parametrize("of", ["edges", "nodes"])
+def test_nothing_is_later_than_its_seed(data, of):
+    data = in_time(data, of)
+    seeds, times = torch.arange(60), torch.arange(60)
+    given = {} if of == "nodes" else {"input_time": times}
+    loader = loader_of(data, [-1, -1], ("paper", seeds), time_attr="time", **given)
+    for batch in loader:
+        held, owner = batch["paper"], {name: batch[name].batch.tolist() for name in SIZES}
+        now = held.seed_time.tolist()
+        known = data["paper"].time[held.input_id] if of == "nodes" else held.input_id
+        assert now == known.tolist()
+        for one in TYPES:
+            edge = batch[one]
+            of_target = [owner[one[2]][t] for t in edge.edge_index[1].tolist()]
+            when = data[one] if of == "edges" else data[one[0]]
+            if "time" in when:
+                index = edge.e_id if of == "edges" else batch[one[0]].n_id[edge.edge_index[0]]
+                assert all(t <= now[root] for t, root in zip(when.time[index].tolist(), of_target, strict=True))
+        for root in range(len(now)):  # all edges of a seed that are early enough are there
+            for one in (one for one in TYPES if one[2] == "paper"):
+                source, target = data[one].edge_index
+                here = target == held.n_id[root]
+                when = data[one].get("time") if of == "edges" else data[one[0]].get("time")
+                if when is not None:
+                    here &= (when if of == "edges" else when[source]) <= now[root]
+                drawn = batch[one].e_id[batch[one].edge_index[1] == root]
+                assert sorted(drawn.tolist()) == here.nonzero()[:, 0].tolist()
+
+
 REFUSED = [
     ({"num_neighbors": {TYPES[0]: [2]}}, "num_neighbors: expected numbers for each edge type of data"),
     ({"num_neighbors": {**dict.fromkeys(TYPES, (2,)), ("a", "b", "c"): (2,)}}, "found no edge type ('a', 'b', 'c')"),
@@ -187,7 +224,8 @@ REFUSED = [
     ({"input_nodes": ("paper", [90])}, "input_nodes: expected numbers of vertices from 0 to 89, found 90"),
     ({"input_nodes": ("venue", torch.ones(90, dtype=torch.bool))}, "a mask with a bool for each of 5 vertices"),
     ({"weight_attr": "w"}, "weight_attr: no edge type of data has the attribute 'w'"),
-    ({"time_attr": "time"}, "time_attr: expected none with HeteroData"),
+    ({"time_attr": "when"}, "time_attr: no edge type and no node type of data has the attribute 'when'"),
+    ({"time_strategy": "uniform"}, "time_strategy: expected time_attr instead"),
     ({"features": {"z": np.zeros(3)}}, "features: expected none with HeteroData"),
     ({"subgraph_type": "induced"}, "subgraph_type"),
 ]

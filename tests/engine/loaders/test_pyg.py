@@ -368,7 +368,7 @@ def test_a_graph_without_edges_gives_its_seeds():
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"data": HeteroData()}, "data: loaders ignore types, so they do not take HeteroData; expected"),
+        ({"data": HeteroData()}, "HeteroData: expected at least one edge type, found none"),
         ({"data": Data(x=torch.ones(3, 1))}, "data.edge_index: expected an int64 tensor .* found none"),
         ({"data": Data(adj_t=torch.ones(3, 3).to_sparse())}, "found none; leave out ToSparseTensor"),
         (

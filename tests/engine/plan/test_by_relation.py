@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 from helpers.graphs import arrays_of
 from helpers.invariance import assert_request_decides, assert_same
-from helpers.relations import FANOUT, WAYS, partitioned, random_graph
+from helpers.relations import FANOUT, SEEDS, TIMED, WAYS, graph_in_time, partitioned, random_graph
 from helpers.stats import assert_drawn_from
 
 import csaw
@@ -108,6 +108,52 @@ def test_one_relation_has_the_bytes_of_a_graph_of_one_type(tmp_path):
     expected = arrays_of(plain, tmp_path / "t.zarr", "minibatch", fanout=(5, 3), seeds_per_batch=7, seed=3)
     assert not found.pop("relation").any()
     assert_same(expected, found)
+
+
+@pytest.fixture(scope="module")
+def timed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("timed")
+    (folder / "pieces").mkdir()
+    return graph_in_time(folder), graph_in_time(folder / "pieces", partitions=4)
+
+
+@pytest.mark.parametrize("how", TIMED)
+def test_in_time_the_request_decides_the_bytes(tmp_path, timed, how):
+    store, pieces = timed
+    options = {"seeds_per_batch": 16, "sources": SEEDS, "disjoint": True} | TIMED[how]
+    assert_request_decides(store, pieces, tmp_path / "s.zarr", "minibatch", **options)
+    expected = arrays_of(store, tmp_path / "s.zarr", "minibatch", **options)
+    assert_same(expected, arrays_of(pieces, tmp_path / "s.zarr", "minibatch", residency="disk", **options))
+    assert len(np.unique(expected["relation"])) == 5
+
+
+@pytest.mark.parametrize("how", TIMED)
+def test_verify_finds_no_fault_in_time(tmp_path, timed, how):
+    options = {"seeds_per_batch": 16, "sources": SEEDS, "disjoint": True, "epochs": 20} | TIMED[how]
+    csaw.sample(timed[0], tmp_path / "s.zarr", algo="minibatch", device="cpu", progress=False, **options)
+    report = verify(tmp_path / "s.zarr")
+    assert report.ok, report
+
+
+def test_no_relation_shows_a_seed_what_is_later(tmp_path):
+    """LAWS E1 and E2: one user at several times, and two of three orders that are early enough."""
+    orders = "source,target,time\n0,0,1\n0,1,2\n0,2,9\n"
+    store = partitioned(tmp_path, {"user-placed-order": orders, "user-saw-item": orders}, time_column="time")
+    seeds = {"ids": ["user:0"] * 3, "time": [5, 1, 9]}
+    found = [Counter() for _ in range(3)]
+    options = {"sources": seeds, "time_strategy": "uniform", "disjoint": True, "shuffle": False, "epochs": 1000}
+    sample = csaw.sample(
+        store, algo="minibatch", fanout={"placed": (2,), "saw": (1,)}, seeds_per_batch=3, progress=False, **options
+    )
+    names = sample.names(np.arange(store.vertices))
+    for k in range(sample.instances):
+        one = sample.group(k, k + 1)
+        for seed in range(3):
+            ends = names[one["n_id"][one["row"][one["batch"][one["col"]] == seed]]]
+            found[seed][tuple(sorted(ends))] += 1
+    assert_drawn_from([found[0]["item:0", "order:0", "order:1"], found[0]["item:1", "order:0", "order:1"]], [0.5, 0.5])
+    assert found[1] == {("item:0", "order:0"): 1000}
+    assert len(found[2]) == 9
 
 
 @pytest.mark.parametrize("how", WAYS)
