@@ -1,6 +1,7 @@
 """Graphs of several types for loaders: HeteroData of PyTorch Geometric, and their mini-batches by type and relation."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,13 +12,11 @@ from csaw.engine.loaders.tensors import needed
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import NO_TIME, TIME
-from csaw.partition.graph.in_memory import InMemory
-from csaw.partition.graph.types import Types
+from csaw.partition.graph.store import GraphStore
+from csaw.partition.graph.types import REVERSED, Types
 from csaw.partition.ingestion.hetero_data import Edges, edges_of, in_memory
 
 if TYPE_CHECKING:
-    from torch_geometric.data import HeteroData
-
     from csaw.engine.loaders.graphs import Sampled
     from csaw.engine.loaders.mini_batches import MiniBatch
 
@@ -25,6 +24,7 @@ needed("torch_geometric.sampler")
 
 import torch
 from torch import Tensor
+from torch_geometric.data import HeteroData
 from torch_geometric.sampler import HeteroSamplerOutput
 
 EdgeType = tuple[str, str, str]
@@ -32,16 +32,19 @@ NumNeighbors = Sequence[int] | Mapping[EdgeType, Sequence[int]]
 
 
 class SampledTypes(NamedTuple):
-    """The graph of a HeteroData, in which the sources of edges to a node are its neighbors.
+    """A graph of several types: of a HeteroData, in which the sources of edges to a node are its neighbors, or of a
+    graph store.
 
     Attributes:
-        store: the graph, whose relations are the edge types turned round.
-        order: int64 tensor [edges], the column of its edge type's ``edge_index`` that each stored edge is.
-        edge_types: those of the data, by the numbers of the relations.
+        store: the graph, whose relations are the edge types turned round: an edge of a mini-batch leads from the
+            neighbor to the node that it was drawn for.
+        order: int64 tensor [edges], the column of its edge type's ``edge_index`` that each stored edge is; None for a
+            graph store.
+        edge_types: those of mini-batches, by the numbers of the relations.
     """
 
-    store: InMemory
-    order: Tensor
+    store: GraphStore
+    order: Tensor | None
     edge_types: tuple[EdgeType, ...]
 
     @property
@@ -51,7 +54,14 @@ class SampledTypes(NamedTuple):
 
     @property
     def stays_on_device(self) -> bool:
-        return self.order.is_cuda
+        return self.order is None or self.order.is_cuda
+
+    def empty_data(self) -> "HeteroData":
+        """Data with the nodes of each type, and without edges."""
+        data = HeteroData()
+        for name, (first, last) in zip(self.types.names, pairwise(self.types.bounds), strict=True):
+            data[name].num_nodes = last - first
+        return data
 
 
 def typed_graph_of(data: "HeteroData", weight_attr: str | None, time_attr: str | None = None) -> SampledTypes:
@@ -74,6 +84,14 @@ def typed_graph_of(data: "HeteroData", weight_attr: str | None, time_attr: str |
     return SampledTypes(store, torch.from_numpy(column).to(device), edge_types)
 
 
+def typed_store(store: GraphStore) -> SampledTypes:
+    """A graph store of several types, to sample from its rows."""
+    assert store.types is not None
+    turned = (one.reverse for one in store.types.relations)
+    names = ((one.source, one.name.removeprefix(REVERSED * 2), one.target) for one in turned)
+    return SampledTypes(store, None, tuple(names))
+
+
 def _times_of(data: "HeteroData", name: str, edges: Edges) -> np.ndarray:
     """int64 [edges]: the time of each edge, of edge types that have the attribute ``name``; if none has, that of the
     neighbor, of node types that have it. What has none is before all times.
@@ -92,6 +110,25 @@ def _times_of(data: "HeteroData", name: str, edges: Edges) -> np.ndarray:
         ends = edges.target[span] - edges.types.span(neighbors)[0]
         found[span] = times if of_edges else times[ends]
     return found
+
+
+def refuse_for_types(
+    graph: SampledTypes, subgraph_type: object, features: object, edge_features: Mapping[str, object] | None
+) -> None:
+    """OptionError for arguments that graphs of several types cannot have."""
+    if getattr(subgraph_type, "value", subgraph_type) == "induced":
+        raise OptionError("subgraph_type: expected directional or bidirectional with several types, found induced")
+    if edge_features or (features and graph.order is not None):
+        name = "edge_features" if edge_features else "features"
+        where = "" if graph.order is None else "; add them to the HeteroData object"
+        raise OptionError(f"{name}: expected none with several types{where}")
+    names, given = graph.types.names, features or {}
+    held = given if isinstance(given, Mapping) else {"": given}
+    if not all(name in names and isinstance(arrays, Mapping) for name, arrays in held.items()):
+        raise OptionError(
+            f"features: expected arrays by name for each type, such as {{{names[0]!r}: {{'x': x}}}}, found "
+            f"{quoted(features)}; there are {', '.join(names)}"
+        )
 
 
 def fanout_of(num_neighbors: "NumNeighbors", graph: "Sampled | SampledTypes") -> object:
@@ -113,7 +150,7 @@ def fanout_of(num_neighbors: "NumNeighbors", graph: "Sampled | SampledTypes") ->
     if unknown or missing:
         found = f"no edge type {quoted(unknown[0])}" if unknown else f"nothing for {quoted(missing[0])}"
         raise OptionError(
-            f"num_neighbors: expected numbers for each edge type of data, {', '.join(map(str, graph.edge_types))}; "
+            f"num_neighbors: expected numbers for each edge type, {', '.join(map(str, graph.edge_types))}; "
             f"found {found}"
         )
     relations = zip(graph.edge_types, graph.types.relations, strict=True)
@@ -140,7 +177,7 @@ def typed_nodes_of(given: object, graph: SampledTypes) -> tuple[str, Tensor | No
 
 def typed_output_of(arrays: "MiniBatch", graph: SampledTypes) -> HeteroSamplerOutput:
     """The tensors of a mini-batch as a HeteroSamplerOutput, on the device of the data."""
-    device, types = graph.order.device, graph.types
+    device, types = arrays["row"].device if graph.order is None else graph.order.device, graph.types
     n_id, relation = arrays["n_id"].to(device), arrays["relation"].to(device)
     row, col, column = arrays["row"].to(device), arrays["col"].to(device), arrays["e_id"].to(device)
     bounds = torch.tensor(types.bounds, device=device)
@@ -157,14 +194,15 @@ def typed_output_of(arrays: "MiniBatch", graph: SampledTypes) -> HeteroSamplerOu
     node = (n_id - bounds[kind])[order].split(sizes)
     by = relation.argsort(stable=True)
     parts = [sum(one) for one in of_edges]
-    ends = [values[by].split(parts) for values in (number[row], number[col], graph.order[column])]
-    rows, cols, columns = (dict(zip(edge_types, one, strict=True)) for one in ends)
+    columns = column if graph.order is None else graph.order[column]
+    ends = [values[by].split(parts) for values in (number[row], number[col], columns)]
+    rows, cols, numbers = (dict(zip(edge_types, one, strict=True)) for one in ends)
     seeds = arrays["batch"].to(device)[order].split(sizes) if "batch" in arrays else None
     return HeteroSamplerOutput(
         node=dict(zip(names, node, strict=True)),
         row=rows,
         col=cols,
-        edge=columns,
+        edge=numbers,
         batch=None if seeds is None else dict(zip(names, seeds, strict=True)),
         num_sampled_nodes=dict(zip(names, of_nodes, strict=True)),
         num_sampled_edges=dict(zip(edge_types, of_edges, strict=True)),

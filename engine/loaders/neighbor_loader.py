@@ -5,8 +5,8 @@ See Hamilton et al., NeurIPS 2017.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from types import MappingProxyType, SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -15,9 +15,11 @@ from csaw.engine.loaders.hetero import (
     NumNeighbors,
     SampledTypes,
     fanout_of,
+    refuse_for_types,
     typed_graph_of,
     typed_nodes_of,
     typed_output_of,
+    typed_store,
 )
 from csaw.engine.loaders.inputs import as_tensor, gathered, input_nodes_of, require_rows, vertices_in
 from csaw.engine.loaders.mini_batches import Drawn, EpochBatches, EpochLoader, MiniBatch, SeededBatches
@@ -226,6 +228,7 @@ class GraphLoader(EpochLoader[Drawn, "Data"]):
     """
 
     graph: "Sampled | SampledTypes"
+    features_of: "Mapping[str, dict[str, Tensor]]" = MappingProxyType({})  # of each type
     data: "Data | HeteroData"
     filter: "loader.NodeLoader | loader.LinkLoader"
     transform: "Callable[[Data], object] | None"
@@ -244,17 +247,18 @@ class GraphLoader(EpochLoader[Drawn, "Data"]):
         self.graph = self._graph_of(data, weight_attr, time_attr)
         if isinstance(data, pyg_data.Data | pyg_data.HeteroData):
             refuse_other_attributes(data)
-        if isinstance(self.graph, SampledTypes) and (features or edge_features):
-            raise OptionError(
-                f"{'features' if features else 'edge_features'}: expected none with HeteroData; add them to its nodes "
-                "or edges"
-            )
-        if isinstance(self.graph, SampledTypes) and getattr(subgraph_type, "value", subgraph_type) == "induced":
-            raise OptionError("subgraph_type: expected directional or bidirectional with HeteroData, found induced")
+        if isinstance(self.graph, SampledTypes):
+            refuse_for_types(self.graph, subgraph_type, features, edge_features)
+            self.data = self.graph.empty_data() if self.graph.order is None else data
+            self.features_of = {
+                name: self._held(cast("Mapping[str, object]", arrays), name)
+                for name, arrays in (features or {}).items()
+            }
+            features = edge_features = None
+        else:
+            self.data = data if isinstance(data, pyg_data.Data) else pyg_data.Data(num_nodes=self.graph.store.vertices)
         self.with_edges = finisher(subgraph_type, self.graph.store, disjoint=disjoint)
         self.features, self.edge_features = self._held(features, "vertices"), self._held(edge_features, "edges")
-        has_data = isinstance(data, pyg_data.Data | pyg_data.HeteroData)
-        self.data = data if has_data else pyg_data.Data(num_nodes=self.graph.store.vertices)
         order = self.graph.order if isinstance(self.graph, Sampled) else None
         self.permuted = SimpleNamespace(edge_permutation=order)
 
@@ -263,12 +267,19 @@ class GraphLoader(EpochLoader[Drawn, "Data"]):
         return graph_of(data, weight_attr, time_attr=time_attr)
 
     def _held(self, arrays: Mapping[str, object] | None, of: str) -> "dict[str, Tensor]":
-        rows, said = getattr(self.graph.store, of), "features" if of == "vertices" else "edge_features"
+        """Features ``of`` all vertices, of edges, or of a type, as tensors."""
+        if isinstance(self.graph, SampledTypes) and of in self.graph.types.names:
+            first, last = self.graph.types.span(of)
+            rows, said = last - first, f"features: {of}"
+        else:
+            rows, said = getattr(self.graph.store, of), "features" if of == "vertices" else "edge_features"
         return {name: as_tensor(f"{said}: {name}", values, rows) for name, values in (arrays or {}).items()}
 
     def _refuse_features(self, taken: Collection[str]) -> None:
         """OptionError for features whose names mini-batches have already, and where data has n_id or e_id."""
         refuse_features(taken, features=self.features, edge_features=self.edge_features)
+        for arrays in self.features_of.values():
+            refuse_features(taken, features=arrays)
         for argument, arrays, name in (
             ("features", self.features, "n_id"),
             ("edge_features", self.edge_features, "e_id"),
@@ -286,7 +297,9 @@ class GraphLoader(EpochLoader[Drawn, "Data"]):
     def _gathered(self, out: "pyg.SamplerOutput | pyg.HeteroSamplerOutput", arrays: MiniBatch) -> "Data":
         """The Data object of a SamplerOutput that has its metadata, with features."""
         out = self.with_edges(out)
-        if isinstance(self.data, pyg_data.Data) and self.data.edge_index is None:
+        if isinstance(out, pyg.HeteroSamplerOutput):
+            return self._of_types(out)
+        if self.data.edge_index is None:
             self.data.edge_index = out.row.new_empty((2, 0))  # for the type and the device
         batch = self.filter.filter_fn(out)
         if LABELS in arrays:
@@ -297,6 +310,17 @@ class GraphLoader(EpochLoader[Drawn, "Data"]):
             batch[name] = gathered(values, batch.n_id)
         for name, values in self.edge_features.items():
             batch[name] = gathered(values, batch.e_id)
+        return batch if self.transform is None else self.transform(batch)
+
+    def _of_types(self, out: pyg.HeteroSamplerOutput) -> "HeteroData":
+        """The HeteroData of a SamplerOutput, with features."""
+        for edge_type, row in out.row.items():
+            if "edge_index" not in self.data[edge_type]:
+                self.data[edge_type].edge_index = row.new_empty((2, 0))
+        batch = self.filter.filter_fn(out)
+        for name, held in self.features_of.items():
+            for feature, values in held.items():
+                batch[name][feature] = gathered(values, batch[name].n_id)
         return batch if self.transform is None else self.transform(batch)
 
 
@@ -317,13 +341,15 @@ class NeighborLoader(GraphLoader[MiniBatch]):
 
     Args:
         data: a Data or HeteroData object, from whose edges a graph is made in memory, in which the sources of edges to
-            a vertex are its neighbors; or another graph that :func:`csaw.graph` accepts, whose rows are sampled. Of
-            HeteroData, mini-batches are HeteroData, and each node selects from every edge type by itself.
-        num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all. Of HeteroData, numbers
-            that count for each edge type, or a dict with numbers for each of them.
+            a vertex are its neighbors; or another graph that :func:`csaw.graph` accepts, whose rows are sampled. If it
+            has several types, mini-batches are HeteroData, and each node selects from every edge type by itself. A
+            relation of a graph store is an edge type the other way round: paper-rev_writes-author is
+            ``("author", "writes", "paper")``.
+        num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all. Of several types,
+            numbers that count for each edge type, or a dict with numbers for each of them.
         input_nodes: seeds: a list, an array or a tensor of vertex numbers (for a graph store, dense ids 0 .. V - 1), or
-            a mask with a bool for each vertex. None, all vertices. Of HeteroData a node type, or a tuple of one and of
-            seeds of this type.
+            a mask with a bool for each vertex. None, all vertices. Of several types a node type, or a tuple of one and
+            of seeds of this type.
         batch_size: number of seeds in a mini-batch.
         shuffle: draw the order of the seeds in each epoch.
         drop_last: drop a smaller last mini-batch.
@@ -341,7 +367,8 @@ class NeighborLoader(GraphLoader[MiniBatch]):
         transform_sampler_output: called with each SamplerOutput before features are gathered.
         features: for a graph store, arrays by name, such as ``{"x": np.load("x.npy", mmap_mode="r"), "y": labels}``,
             whose rows are gathered by ``n_id``: NumPy arrays and memory maps, tensors, or arrays on a GPU. Their names
-            must not be those of the mini-batch, such as ``n_id``.
+            must not be those of the mini-batch, such as ``n_id``. If the store has several types, such arrays for each,
+            such as ``{"paper": {"x": x}}``.
         edge_features: the same for edges, gathered by ``e_id``.
         seed: number that all draws follow from.
         rank: number of this process among those that train together, from 0 on.
@@ -421,7 +448,8 @@ class NeighborLoader(GraphLoader[MiniBatch]):
     def _graph_of(self, data: GraphData, weight_attr: str | None, time_attr: str | None) -> "Sampled | SampledTypes":
         if is_hetero(data):
             return typed_graph_of(data, weight_attr, time_attr)
-        return super()._graph_of(data, weight_attr, time_attr)
+        graph = super()._graph_of(data, weight_attr, time_attr)
+        return graph if graph.store.types is None else typed_store(graph.store)
 
     def _seeds_of(self, given: object) -> "tuple[object, np.ndarray | None]":
         """The seeds as PyTorch Geometric's loader takes them, and their dense ids; None for all vertices."""

@@ -214,8 +214,31 @@ def test_nothing_is_later_than_its_seed(data, of):
                 assert sorted(drawn.tolist()) == here.nonzero()[:, 0].tolist()
 
 
+def test_a_store_of_several_types_gives_hetero_data_with_features(tmp_path):
+    (tmp_path / "writes.txt").write_text("0 0\n0 1\n1 1\n1 2\n")
+    store = csaw.partition(
+        {"author-writes-paper": tmp_path / "writes.txt"}, tmp_path / "g.zarr", reverse_relations=True, progress=False
+    )
+    writes, reverse = ("author", "writes", "paper"), ("paper", "rev_writes", "author")
+    features = {"paper": {"x": np.arange(6.0).reshape(3, 2)}, "author": {"x": np.arange(2.0).reshape(2, 1)}}
+    loader = NeighborLoader(store, {writes: [2], reverse: [0]}, "paper", batch_size=3, features=features, device="cpu")
+    [batch] = loader
+    assert set(batch.edge_types) == {writes, reverse}
+    assert batch["paper"].x.tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert batch["author"].x[:, 0].tolist() == batch["author"].n_id.tolist()
+    source, target = batch[writes].edge_index
+    edges = zip(batch["author"].n_id[source].tolist(), batch["paper"].n_id[target].tolist(), strict=True)
+    assert sorted(edges) == [(0, 0), (0, 1), (1, 1), (1, 2)]
+    assert batch[reverse].edge_index.shape == (2, 0)
+    ends = store.load().indices[batch[writes].e_id]
+    assert ends.tolist() == batch["author"].n_id[source].tolist()  # authors come first
+    for wrong in ({"x": np.zeros(5)}, {"venue": {"x": np.zeros(5)}}, {"paper": {"x": np.zeros(5)}}):
+        with pytest.raises(OptionError, match="^features: "):
+            NeighborLoader(store, [2], "paper", features=wrong, device="cpu")
+
+
 REFUSED = [
-    ({"num_neighbors": {TYPES[0]: [2]}}, "num_neighbors: expected numbers for each edge type of data"),
+    ({"num_neighbors": {TYPES[0]: [2]}}, "num_neighbors: expected numbers for each edge type"),
     ({"num_neighbors": {**dict.fromkeys(TYPES, (2,)), ("a", "b", "c"): (2,)}}, "found no edge type ('a', 'b', 'c')"),
     ({"num_neighbors": {one: [2] * (1 + k % 2) for k, one in enumerate(TYPES)}}, "as many hops for each relation"),
     ({"num_neighbors": dict.fromkeys(TYPES, "2")}, "expected a list of integers, one for each hop"),
@@ -226,7 +249,7 @@ REFUSED = [
     ({"weight_attr": "w"}, "weight_attr: no edge type of data has the attribute 'w'"),
     ({"time_attr": "when"}, "time_attr: no edge type and no node type of data has the attribute 'when'"),
     ({"time_strategy": "uniform"}, "time_strategy: expected time_attr instead"),
-    ({"features": {"z": np.zeros(3)}}, "features: expected none with HeteroData"),
+    ({"features": {"z": np.zeros(3)}}, "features: expected none with several types; add them to the HeteroData"),
     ({"subgraph_type": "induced"}, "subgraph_type"),
 ]
 
