@@ -2,8 +2,9 @@
 compiled code for them: to load Numba takes longer than to read and write some gigabytes.
 """
 
-import threading
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 
 import cupy
 import numpy as np
@@ -11,10 +12,11 @@ from cupy import ndarray as Array
 
 from csaw.engine.cuda import arrays
 from csaw.engine.cuda.launch import Kernels
-from csaw.engine.cuda.memory import on_device, pinned
+from csaw.engine.cuda.memory import PAGE, huge_pages, lock, on_device, pinned
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.plan import Plan
-from csaw.engine.samples.identifiers import Identifiers
+from csaw.engine.samples.files import PIECE
+from csaw.engine.samples.identifiers import Coming, GroupArray, GroupArrays, Identifiers
 from csaw.partition import Partition
 from csaw.partition.arrays.checksums import all_within
 from csaw.partition.arrays.loader import Uncompared
@@ -22,7 +24,7 @@ from csaw.partition.errors import StoreError
 
 RIGHT = np.uint64(2**64 - 1)  # in place of the number of a block or a value of an array that is wrong
 LIMITED = np.dtype(np.uint32), np.dtype(np.uint64), np.dtype(np.float32)  # types that kernels hold to a limit
-ROOM = 32 << 20  # bytes of ids that are converted at a time
+ROOM = 32 * PIECE  # bytes on a GPU through which samples leave it, by as many threads as write at most
 
 # Checks of what was read.
 
@@ -87,48 +89,97 @@ class Checks:
 # Ids of samples.
 
 
-class Originals:
-    """The original ids of all vertices in the memory of a GPU.
+class Passage:
+    """A way from a GPU to the host: a stream, and memory at both of its ends, page-locked on the host."""
 
-    Samples become theirs a piece after the other, in memory that is used again, on the stream that copies them.
+    def __init__(self) -> None:
+        self.stream = cupy.cuda.Stream(non_blocking=True)
+        self.there = cupy.empty(PIECE, np.uint8)
+        self.here = huge_pages(PIECE)
+        self.here[::PAGE] = 0  # by the thread that will use it: many take their pages side by side
+        lock(self.here)
+
+
+class Originals:
+    """The original ids of all vertices in the memory of a GPU, if samples have those.
+
+    Arrays leave the GPU with these ids, a piece after the other, each thread through a passage that is used again.
     """
 
-    def __init__(self, table: np.ndarray, identifiers: Identifiers, kernels: Kernels) -> None:
-        self.identifiers, self.kernels, self.queueing = identifiers, kernels, threading.Lock()
-        self.table, self.room = on_device(table), cupy.empty(ROOM, np.uint8)
+    def __init__(self, table: np.ndarray | None, identifiers: Identifiers, kernels: Kernels) -> None:
+        self.identifiers, self.kernels, self.device = identifiers, kernels, cupy.cuda.Device().id
+        self.table = None if table is None else on_device(table)
+        cupy.cuda.get_current_stream().synchronize()  # other streams read the table
         self.fill = np.uint64(identifiers.fill % 2**64)
+        self.idle: list[Passage] = []
 
     @classmethod
     def fitting(cls, identifiers: Identifiers, plan: Plan, kernels: Kernels) -> "Originals | None":
-        """The table of a store's original numbers, if it is one, and fits beside what the plan counts.
-
-        One that is mapped stays on disk.
+        """The table of a store's original numbers, if it has one that fits beside what the plan counts, and is not left
+        on disk; or none, if samples have dense ids in as many bytes as on the GPU. Otherwise None.
         """
-        table = identifiers.table
-        if kernels.empty or not isinstance(table, np.ndarray) or table.dtype != identifiers.dtype:
+        table = identifiers.table if isinstance(identifiers.table, np.ndarray) else None
+        is_same = (
+            plan.needs.edge.id == identifiers.dtype.itemsize if table is None else table.dtype == identifiers.dtype
+        )
+        if kernels.empty or not is_same or plan.residency.streams:
             return None
-        if plan.residency.streams or table.nbytes + ROOM > plan.capacity - plan.graph_bytes:
+        if (0 if table is None else table.nbytes) + ROOM > plan.capacity - plan.graph_bytes:
             return None
         try:
             return cls(table, identifiers, kernels)
         except MemoryError:
             return None
 
-    def to_host(self, drawn: dict[str, Array]) -> dict[str, np.ndarray]:
-        """Queue the copies of arrays to page-locked memory on the current stream, with original ids."""
-        return {name: self._to_host(name, array) for name, array in drawn.items()}
+    def to_host(self, drawn: dict[str, Array], now: Collection[str] | None) -> GroupArrays:
+        """Copy the arrays ``now`` to host memory, all of them by default, with original ids. The others come when they
+        are written.
+        """
+        return {name: self._to_host(name, array, now is None or name in now) for name, array in drawn.items()}
 
-    def _to_host(self, name: str, array: Array) -> np.ndarray:
-        if self.identifiers.table_of(name) is None:
-            host = pinned(array.shape, array.dtype)
-            array.get(out=host, blocking=False)
-            return host
-        host, dense, item = pinned(array.shape, self.table.dtype), array.ravel(), self.table.itemsize
-        out, room = host.reshape(-1), self.room.view(self.table.dtype)
-        with self.queueing:  # a piece is copied before the next one is made, on one stream
-            for first in range(0, dense.size, room.size):
-                some = dense[first : first + room.size]
-                given = (some.size, some.itemsize, some, item, self.table, self.fill, room)
-                self.kernels.over("relabel", some.size, *given)
-                room[: some.size].get(out=out[first : first + some.size], blocking=False)
+    def _to_host(self, name: str, array: Array, now: bool) -> GroupArray:
+        dtype, convert = self.identifiers.type_of(name)[0], self.identifiers.table_of(name) is not None
+        if not convert and array.itemsize != dtype.itemsize:
+            dtype, now = array.dtype, True  # the host converts it
+        if not now:
+            return Coming(array.shape, dtype, (partial(self._pieces, array, dtype.itemsize, convert),))
+        host = (np.empty if array.nbytes <= PIECE else pinned)(array.shape, dtype)
+        for _ in self._pieces(array, dtype.itemsize, convert, host.reshape(-1).view(np.uint8)):
+            pass
         return host
+
+    def _pieces(self, array: Array, item: int, convert: bool, host: np.ndarray | None = None) -> Iterator[np.ndarray]:
+        """Bring the bytes of an array, of ``item`` bytes each, to ``host``, or one piece after the other to the same
+        memory.
+        """
+        dense, each = array.ravel(), PIECE // item
+        with self._passage() as passage:
+            for first in range(0, dense.size, each):
+                some = dense[first : first + each]
+                begin = 0 if host is None else first * item
+                here = (passage.here if host is None else host)[begin : begin + some.size * item]
+                self._bring(passage, some, item, convert, here)
+                yield here
+
+    def _bring(self, passage: Passage, some: Array, item: int, convert: bool, here: np.ndarray) -> None:
+        with cupy.cuda.Device(self.device), passage.stream:
+            if convert:
+                self.kernels.over(
+                    "relabel", some.size, some.size, some.itemsize, some, item, self.table, self.fill, passage.there
+                )
+                some = passage.there[: here.size]
+            some.get(out=here.view(some.dtype), blocking=False)
+            passage.stream.synchronize()
+
+    @contextmanager
+    def _passage(self) -> Iterator[Passage]:
+        """A passage that no other thread uses meanwhile."""
+        try:
+            passage = self.idle.pop()
+        except IndexError:
+            with cupy.cuda.Device(self.device):
+                passage = Passage()
+        try:
+            yield passage
+        finally:
+            self.idle.append(passage)

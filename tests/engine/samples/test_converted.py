@@ -11,8 +11,8 @@ from csaw.engine import sample
 from csaw.engine.cpu.batches.hops import HopTables
 from csaw.engine.cpu.batches.walks import UnlimitedWalks, Walks
 from csaw.engine.samples.group_writer import GroupWriter
-from csaw.engine.samples.identifiers import Identifiers
-from csaw.engine.samples.layouts import hops
+from csaw.engine.samples.identifiers import Coming, Identifiers
+from csaw.engine.samples.layouts import LAYOUTS, hops
 from csaw.partition import write_graph
 
 IDS = {
@@ -27,13 +27,29 @@ CASES = [
 ]
 
 
-@pytest.fixture
-def converting(monkeypatch):
+def coming(array):
+    """An array that comes in pieces, which all use the same memory; the groups' sizes must not need its values."""
+
+    def pieces():
+        data = array.reshape(-1).view(np.uint8)
+        room = np.empty(24, np.uint8)
+        for first in range(0, data.size, room.size):
+            some = room[: data.size - first]
+            some[:] = data[first : first + some.size]
+            yield some
+
+    return Coming(array.shape, array.dtype, (pieces,))
+
+
+@pytest.fixture(params=[False, True], ids=["copied", "coming"])
+def converting(monkeypatch, request):
     """Batches of the CPU that convert ids as those of a GPU do; and the groups that were written so."""
     written = []
 
     def stored(batch, rows, identifiers):
-        return {name: identifiers.converted(name, array) for name, array in batch.arrays(rows).items()}
+        held = {name: identifiers.converted(name, array) for name, array in batch.arrays(rows).items()}
+        now = LAYOUTS[batch.backend.plan.sample_layout].counted_from if request.param else None
+        return {name: one if now is None or name in now else coming(one) for name, one in held.items()}
 
     def begin():
         for kind in (Walks, UnlimitedWalks, HopTables):
