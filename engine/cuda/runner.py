@@ -289,6 +289,9 @@ class CudaRunner(BatchBackend):
 
     def _load_whole(self, builder: Kernels) -> DeviceGraph:
         layout, membership = self.plan.graph_layout, self.plan.membership
+        checks = None if self.transfer.empty else Checks(self.store, self.transfer)
+        if checks is not None:
+            checks.require_ids()
         needs, searched = self.needs, membership == "filter"
         # Rows stay if the return edge's weight is searched in them, or if a step may read a whole row.
         weighed = (needs.return_apart and not self.weighs_members) or needs.may_be_hopeless
@@ -303,7 +306,7 @@ class CudaRunner(BatchBackend):
             keeps_weights=layout.keeps_weights or weighed,
             columns=self._columns(),
             rules=time_rules(self.algorithm),
-            checks=None if self.transfer.empty else Checks(self.store, self.transfer),
+            checks=checks,
         )
 
 

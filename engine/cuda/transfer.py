@@ -2,7 +2,7 @@
 compiled code for them: to load Numba takes longer than to read and write some gigabytes.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 
@@ -50,7 +50,37 @@ class Checks:
             self._limit(name, held[name], there[name], wrong[number:])
         for name, place in zip(names, wrong.get(), strict=True):
             if place != RIGHT:
-                raise self._error(part, name, held[name])
+                raise self._error(partial(self.store.read_edges, part.number, {name: held[name]}), name, part)
+
+    def offsets(self, held: np.ndarray, sums: list[np.ndarray]) -> Array:
+        """Where rows begin among all edges, int64 [V + 1], by the offsets ``held`` of all partitions, one after the
+        other, whose blocks have these checksums. StoreError, as the store raises it, if they are not right.
+        """
+        stored, there = self.store.stored, on_device(held)
+        out, wrong = cupy.empty(stored.vertices + 1, np.int64), arrays.full((len(sums), 2), RIGHT, np.uint64)
+        for part, own, found in zip(stored.partitions, sums, wrong, strict=True):
+            begin, end = part.first_vertex + part.number, part.last_vertex + part.number + 1
+            self._compare_blocks(there[begin:end], own, found)
+            given = there[begin:end], part.first_edge, part.edges, stored.max_degree, out[part.first_vertex :]
+            self.kernels.over("place_offsets", end - begin, end - begin, *given, found[1:])
+        for part, places in zip(stored.partitions, wrong.get(), strict=True):
+            if (places != RIGHT).any():
+                raise self._error(partial(stored.read_offsets, part.number), "indptr", part)
+        return out
+
+    def require_ids(self) -> None:
+        """StoreError if original ids have changed whose blocks the store has left to be compared."""
+        ids = self.store.ids_store
+        if ids.ids_left is None:
+            return
+        wrong = arrays.full(1, RIGHT, np.uint64)
+        self._compare_blocks(on_device(ids.id_arrays[0]), ids.ids_left, wrong)
+        if wrong.get()[0] != RIGHT:
+            raise self._error(ids.compare_ids, "vertex_ids")
+        ids.ids_left = None
+
+    def _compare_blocks(self, there: Array, sums: np.ndarray, wrong: Array) -> None:
+        self.kernels.over("compare_blocks", 4 * sums.size, sums.size, there, on_device(sums), wrong)
 
     def _compare(self, part: Partition, held: np.ndarray, there: Array, blocks: list[Uncompared], wrong: Array) -> None:
         """Compare the blocks of an array, and note in ``wrong`` if one differs."""
@@ -59,8 +89,7 @@ class Checks:
             there.set(held)
             return
         for one in blocks:
-            sums = on_device(one.sums)
-            self.kernels.over("compare_blocks", 4 * sums.size, sums.size, there[one.first :], sums, wrong)
+            self._compare_blocks(there[one.first :], one.sums, wrong)
 
     def _limit(self, name: str, held: np.ndarray, there: Array, wrong: Array) -> None:
         limit = self.store.limit_of(name)
@@ -74,14 +103,15 @@ class Checks:
         elif not all_within(held, least):
             wrong[:1].fill(0)
 
-    def _error(self, part: Partition, name: str, held: np.ndarray) -> StoreError:
-        """The error that the store raises when it reads the array again and compares it itself."""
+    def _error(self, read: Callable[[], object], name: str, part: Partition | None = None) -> StoreError:
+        """The error that the store raises when it reads an array again and compares it itself."""
         try:
-            self.store.read_edges(part.number, {name: held})
+            read()
         except StoreError as error:
             return error
+        of_part = "" if part is None else f" of partition {part.number}"
         return StoreError(
-            f"{self.store.path}: {name} of partition {part.number} is right on disk, but its copy in the memory of the "
+            f"{self.store.path}: {name}{of_part} is right on disk, but its copy in the memory of the "
             "GPU differs; run the command again, and check the GPU with nvidia-smi -q -d ECC if this happens again"
         )
 

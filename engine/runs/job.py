@@ -327,7 +327,23 @@ def open_backend(job: Job, device: "Device | None" = None, node: "Node | None" =
 
     node = node or Node(1)
     try:
-        return CudaBackend(job.plan, store, job.algorithm, device or job.devices[0], node, job.devices)
+        backend = CudaBackend(job.plan, store, job.algorithm, device or job.devices[0], node, job.devices)
+        store.ids_store.compare_ids()  # unless the GPU has
+        return backend
     except BaseException:
         node.abort()
         raise
+
+
+@contextmanager
+def ids_left_to_gpus(job: Job) -> Iterator[None]:
+    """Let the GPU of a job compare the original ids with their checksums when its backend opens, before anything is
+    drawn, rather than the host before anything else begins.
+    """
+    ids = job.store.ids_store
+    if job.devices and job.plan.residency is Residency.RESIDENT and job.plan.request.ids != "dense":
+        ids.leave_ids()
+    try:
+        yield
+    finally:
+        ids.forget_ids()
