@@ -19,7 +19,7 @@ from csaw.engine.samples.files import PIECE
 from csaw.engine.samples.identifiers import Coming, GroupArray, GroupArrays, Identifiers
 from csaw.partition import Partition
 from csaw.partition.arrays.checksums import all_within
-from csaw.partition.arrays.loader import Uncompared
+from csaw.partition.arrays.uncompared import Uncompared
 from csaw.partition.errors import StoreError
 
 RIGHT = np.uint64(2**64 - 1)  # in place of the number of a block or a value of an array that is wrong

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from csaw.partition import GraphStore, Partition
-from csaw.partition.arrays.loader import Uncompared
+from csaw.partition.arrays.uncompared import Uncompared
 from csaw.partition.arrays.words import Words
 from csaw.partition.graph.clusters import Clusters
 from csaw.partition.graph.edge_columns import EdgeColumn

@@ -5,7 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from csaw.partition.arrays.loader import NO_SUMS, THREADS, read_array, read_uncompared
+from csaw.partition.arrays.loader import NO_SUMS, THREADS, read_array
+from csaw.partition.arrays.uncompared import read_uncompared
 from csaw.partition.graph.store import GraphStore, array_name
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from csaw.partition.arrays.loader import AGAIN, StoredArray, map_array, read_array, read_uncompared
+from csaw.partition.arrays.loader import AGAIN, StoredArray, map_array, read_array
+from csaw.partition.arrays.uncompared import read_uncompared
 from csaw.partition.arrays.words import Words
 from csaw.partition.base import arguments
 from csaw.partition.base.python_names import reading

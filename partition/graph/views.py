@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from csaw.partition.arrays.loader import AGAIN, StoredArray, Uncompared
+from csaw.partition.arrays.loader import AGAIN, StoredArray
+from csaw.partition.arrays.uncompared import Uncompared
 from csaw.partition.arrays.words import Words
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.attributes import TYPED, Attributes

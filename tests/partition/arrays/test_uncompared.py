@@ -8,7 +8,8 @@ from csaw.partition import open_graph, write_graph
 from csaw.partition.arrays import arrays, checksum_kernels, loader
 from csaw.partition.arrays.arrays import growing_array
 from csaw.partition.arrays.checksums import BLOCK, first_damaged_of_few
-from csaw.partition.arrays.loader import open_array, read_array, read_uncompared
+from csaw.partition.arrays.loader import open_array, read_array
+from csaw.partition.arrays.uncompared import read_uncompared
 from csaw.partition.base import first_work
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.left_offsets import read_left_offsets
