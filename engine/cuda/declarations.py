@@ -48,11 +48,21 @@ class Member(NamedTuple):
 def members(name: str) -> dict[str, Member]:
     """The members of a struct, by name and in order. LookupError if no file declares it with members of plain types."""
     declaration = re.compile(rf"\bstruct (?:alignas\([^)]*\) )?{name} \{{(.*?)\}};", re.DOTALL)
-    for file in sorted(ENGINE.rglob("kernels/*.cu*")):
-        text = re.sub(r"//[^\n]*", "", file.read_text())
-        if found := declaration.search(text):
+    for file in _files():
+        if found := declaration.search(_text(file)):
             return _parsed(found[1])
     raise LookupError(f"no .cu or .cuh file declares struct {name}")
+
+
+@cache
+def _files() -> list[Path]:
+    return sorted(ENGINE.rglob("kernels/*.cu*"))
+
+
+@cache
+def _text(file: Path) -> str:
+    """A file without its comments."""
+    return re.sub(r"//[^\n]*", "", file.read_text())
 
 
 def _parsed(body: str) -> dict[str, Member]:

@@ -15,7 +15,6 @@ from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import PAGE, huge_pages, lock, on_device, pinned
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.plan import Plan
-from csaw.engine.samples.files import PIECE
 from csaw.engine.samples.identifiers import Coming, GroupArray, GroupArrays, Identifiers
 from csaw.partition import Partition
 from csaw.partition.arrays.checksums import all_within
@@ -24,7 +23,7 @@ from csaw.partition.errors import StoreError
 
 RIGHT = np.uint64(2**64 - 1)  # in place of the number of a block or a value of an array that is wrong
 LIMITED = np.dtype(np.uint32), np.dtype(np.uint64), np.dtype(np.float32)  # types that kernels hold to a limit
-ROOM = 32 * PIECE  # bytes on a GPU through which samples leave it, by as many threads as write at most
+PIECE = 8 << 20  # bytes of a sample that leave a GPU at a time
 
 # Checks of what was read.
 
@@ -120,11 +119,10 @@ class Checks:
 
 
 class Passage:
-    """A way from a GPU to the host: a stream, and memory at both of its ends, page-locked on the host."""
+    """A way from a GPU to the host: a stream, and memory of the host that the GPU writes."""
 
     def __init__(self) -> None:
         self.stream = cupy.cuda.Stream(non_blocking=True)
-        self.there = cupy.empty(PIECE, np.uint8)
         self.here = huge_pages(PIECE)
         self.here[::PAGE] = 0  # by the thread that will use it: many take their pages side by side
         lock(self.here)
@@ -154,7 +152,7 @@ class Originals:
         )
         if kernels.empty or not is_same or plan.residency.streams:
             return None
-        if (0 if table is None else table.nbytes) + ROOM > plan.capacity - plan.graph_bytes:
+        if table is not None and table.nbytes > plan.capacity - plan.graph_bytes:
             return None
         try:
             return cls(table, identifiers, kernels)
@@ -173,14 +171,14 @@ class Originals:
             dtype, now = array.dtype, True  # the host converts it
         if not now:
             return Coming(array.shape, dtype, (partial(self._pieces, array, dtype.itemsize, convert),))
-        host = (np.empty if array.nbytes <= PIECE else pinned)(array.shape, dtype)
+        host = (np.empty if array.nbytes <= PIECE and not convert else pinned)(array.shape, dtype)
         for _ in self._pieces(array, dtype.itemsize, convert, host.reshape(-1).view(np.uint8)):
             pass
         return host
 
     def _pieces(self, array: Array, item: int, convert: bool, host: np.ndarray | None = None) -> Iterator[np.ndarray]:
-        """Bring the bytes of an array, of ``item`` bytes each, to ``host``, or one piece after the other to the same
-        memory.
+        """Bring the elements of an array, of ``item`` bytes each, to ``host``, or one piece after the other to the same
+        memory. With ``convert``, the GPU writes original ids there.
         """
         dense, each = array.ravel(), PIECE // item
         with self._passage() as passage:
@@ -194,11 +192,10 @@ class Originals:
     def _bring(self, passage: Passage, some: Array, item: int, convert: bool, here: np.ndarray) -> None:
         with cupy.cuda.Device(self.device), passage.stream:
             if convert:
-                self.kernels.over(
-                    "relabel", some.size, some.size, some.itemsize, some, item, self.table, self.fill, passage.there
-                )
-                some = passage.there[: here.size]
-            some.get(out=here.view(some.dtype), blocking=False)
+                given = (some.size, some.itemsize, some, item, self.table, self.fill, np.uint64(here.ctypes.data))
+                self.kernels.over("relabel", some.size, *given)
+            else:
+                some.get(out=here.view(some.dtype), blocking=False)
             passage.stream.synchronize()
 
     @contextmanager

@@ -5,7 +5,7 @@ devices.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -156,9 +156,8 @@ def prepare(
         plan = make_plan(store, algorithm, sources, devices, name=name, weighted=weighs, options=options, rates=rates)
         return replace(plan, request=replace(plan.request, weighted=weighted))
 
-    def cut(devices: Devices, rates: Rates) -> tuple[GraphStore, Plan]:
-        return _in_pieces_that_fit(rows, partial(planned, devices, rates))
-
+    # The plan for the devices that are chosen has been made to choose them.
+    cut = cache(lambda devices, rates: _in_pieces_that_fit(rows, partial(planned, devices, rates)))
     choice = choose(options.device, lambda devices, rates: cut(devices, rates)[1], measure)
     pieces, plan = cut(choice.devices, choice.rates)
     if sources.labels is not None and not plan.sample_layout.keeps_seeds:

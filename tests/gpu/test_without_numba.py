@@ -358,6 +358,10 @@ def test_ids_are_written_as_by_the_cpu(tmp_path, monkeypatch, algo, options, ids
     assert bool(converted) == (algo != "layer")
 
 
+def no_memory(*_):
+    raise MemoryError
+
+
 def test_a_table_that_does_not_fit_stays_on_the_host(tmp_path, monkeypatch):
     store = random_store(tmp_path / "made.zarr").load()
     graph = write_graph(
@@ -367,6 +371,6 @@ def test_a_table_that_does_not_fit_stays_on_the_host(tmp_path, monkeypatch):
     sample(graph, tmp_path / "s.zarr", device="cpu", **options)
     expected = files_of(tmp_path / "s.zarr")
     monkeypatch.setattr(compile, "LITTLE", -1)
-    monkeypatch.setattr(transfer, "ROOM", 1 << 50)
+    monkeypatch.setattr(Originals, "__init__", no_memory)
     sample(graph, tmp_path / "s.zarr", device="cuda", **options)
     assert_same_files(expected, files_of(tmp_path / "s.zarr"))

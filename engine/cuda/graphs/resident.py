@@ -74,9 +74,11 @@ class DeviceGraph:
         self.possible: Array = None
         self.built_bytes = needs.edge.built(layout) * store.edges
         self.depths, self.cases = needs.table_depths, cases_of(needs)
+        if membership != "search" or layout.is_built:
+            self.builder.set_graph(self.address())
         self._read(stored, staging)
         del stored, staging
-        if membership != "search" or layout.is_built:
+        if layout.is_built:
             self._build(rules)
         if not keeps_indices:
             self.indices = None
@@ -106,23 +108,29 @@ class DeviceGraph:
         return vertex, edges - self.indptr[vertex]
 
     def _read(self, stored: dict[str, Array], staging: "Staging") -> None:
-        """Fill arrays of all edges, neighbors and columns, by their names in the store."""
+        """Fill arrays of all edges, neighbors and columns, by their names in the store.
+
+        What answers questions about members is built of a partition while the next one is read.
+        """
+        beside = cupy.cuda.Stream(non_blocking=True)
         for part in self.store.partitions:
             span = slice(part.first_edge, part.first_edge + part.edges)
             self.transfer_bytes += staging.upload(part, {name: array[span] for name, array in stored.items()})
             self.transfers += 1
+            with beside:
+                self._build_members(part.first_vertex, part.last_vertex)
             tell(part.first_edge + part.edges, self.store.edges, EDGES)
+        beside.synchronize()
+
+    def _build_members(self, first: int, last: int) -> None:
+        for name, table in (("build_bloom", self.bloom), ("build_members", self.members)):
+            if table is not None:
+                for block, blocks in blocks_of(last - first, self.builder.device).items():
+                    self.builder.launch(name, blocks, block, first, last, table)
 
     def _build(self, rules: TimeRules) -> None:
         launch, vertices = self.builder.launch, self.store.vertices
-        self.builder.set_graph(self.address())
         rows_of = blocks_of(vertices, self.builder.device)
-        if self.bloom is not None:
-            for block, blocks in rows_of.items():
-                launch("build_bloom", blocks, block, 0, vertices, self.bloom)
-        if self.members is not None:
-            for block, blocks in rows_of.items():
-                launch("build_members", blocks, block, 0, vertices, self.members)
         if self.layout is GraphLayout.ENTRIES:
             self.entries = cupy.empty(self.built_bytes // 4, np.uint32)
             self.builder.over("build_entries", self.store.edges, 0, self.store.edges, self.entries, block=BLOCK)
