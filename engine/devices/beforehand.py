@@ -6,6 +6,7 @@ If no plan can expect that, the context of the GPU is made while the command imp
 
 import json
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 from csaw.engine.api import registry
@@ -27,6 +28,8 @@ def opens_a_gpu(graph: str, algo: str, given: Values) -> bool:
     ``graph``: as the user named it, ``given``: the options. False in doubt, as for anything but a graph store; what is
     wrong with one is said when it is opened.
     """
+    if not find_spec("cupy"):
+        return False
     with suppress(Exception):
         said = json.loads(read_regular(Path(graph) / "zarr.json", most=LARGEST))["attributes"]
         if said["csaw_kind"] == GRAPH:

@@ -13,7 +13,7 @@ from helpers.rates import pin_rates
 from csaw.cli.main import cli
 from csaw.engine import prepare
 from csaw.engine.cuda import device
-from csaw.engine.devices import devices
+from csaw.engine.devices import beforehand, devices
 from csaw.engine.devices.beforehand import opens_a_gpu
 from csaw.engine.plan.rates import ASSUMED
 from csaw.partition.errors import DeviceError
@@ -32,6 +32,11 @@ RUNS = [
     ("multidimensional", {"frontier_size": 3, "instances": 20, "walk_length": 40}),
 ]
 RATES = [replace(ASSUMED, gathers=gathers, disk_bytes=disk) for gathers in (4e4, 4e5, 4e7) for disk in (1e5, 1e6, 1e9)]
+
+
+@pytest.fixture(autouse=True)
+def installed(monkeypatch):
+    monkeypatch.setattr(beforehand, "find_spec", lambda name: name)
 
 
 @pytest.fixture(scope="module")
@@ -73,6 +78,12 @@ def test_an_algorithm_that_is_none_opens_none(graph, monkeypatch):
     assert opens_a_gpu(graph, "deepwalk", {}) is True
     assert opens_a_gpu(graph, "walk of a dog", {}) is False
     assert opens_a_gpu(graph, "deepwalk", {"num_walks": "three"}) is False
+
+
+def test_none_is_opened_where_cupy_is_not_installed(graph, monkeypatch):
+    pin_rates(monkeypatch, replace(ASSUMED, disk_bytes=1))
+    monkeypatch.setattr(beforehand, "find_spec", lambda name: None)
+    assert opens_a_gpu(graph, "deepwalk", {}) is False
 
 
 @pytest.mark.parametrize(
