@@ -115,12 +115,10 @@ def sample(
         csaw sample --from later.zarr walks.zarr
         csaw sample web.zarr more.zarr --algo node2vec --num-walks 1000 --cluster local:4
     """
-    from csaw.engine.devices.devices import begin_to_open
-
     _check_virtual(virtual, virtual_from, resume, directed)
     _check_moved(moved_to, virtual_from, cluster)
     if cluster is None:
-        begin_to_open(options["device"])
+        _begin_to_open(None if virtual_from else graph, algo, own | dict(given(options)))
     from csaw.cli import cluster_command as spread
     from csaw.cli.reports.closing_lines import report_run
     from csaw.engine.samples.place import check_place, partial_of
@@ -152,6 +150,19 @@ def sample(
             return
         results = _commit(job, place, overwrite) if virtual else _run(job, place, shard, resume, overwrite, shown)
     report_run(results, place, as_json, _as_undirected(graph, directed))
+
+
+def _begin_to_open(graph: str | None, algo: str, wanted: Options) -> None:
+    """Have a thread open the GPUs of a command, if it names them or is sure to open one of its own accord.
+
+    ``graph``: None where a virtual sample says which.
+    """
+    from csaw.engine.devices.beforehand import opens_a_gpu
+    from csaw.engine.devices.devices import AUTO, begin_to_open
+
+    device = wanted.get("device", AUTO)
+    if device != AUTO or (graph is not None and opens_a_gpu(graph, algo, wanted)):
+        begin_to_open(device)
 
 
 def _check_own(own: Options, options: Options) -> None:

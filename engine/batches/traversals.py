@@ -16,7 +16,7 @@ from csaw.engine.api.termination import Unending
 from csaw.engine.draws.addresses import SOURCE_SLOT
 from csaw.engine.plan.choices import Method
 from csaw.engine.plan.contracts import Array
-from csaw.engine.samples.identifiers import Identifiers
+from csaw.engine.samples.identifiers import GroupArrays, Identifiers
 from csaw.engine.samples.layouts.hops import Hops
 from csaw.engine.schedule.backend import ALL, Backend, any_set, set_count
 from csaw.engine.schedule.schedule import crowds
@@ -340,7 +340,7 @@ class Traversals:
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host(self._of(rows))
 
-    def stored(self, rows: slice, identifiers: Identifiers) -> dict[str, np.ndarray] | None:
+    def stored(self, rows: slice, identifiers: Identifiers) -> GroupArrays | None:
         """Copy them as a sample store has them; None where the host has to convert ids."""
         return self.backend.as_stored(self._of(rows), identifiers)
 

@@ -383,7 +383,7 @@ def builder_of(backend: Specialization) -> Unit:
     return Unit(files, constants, [bias], backend.params, launched=launched)
 
 
-TRANSFER = "compare_blocks", "find_unlimited", "relabel"
+TRANSFER = "compare_blocks", "find_unlimited", "place_offsets", "relabel"
 
 
 def transfer_of(backend: Specialization) -> Unit:

@@ -47,12 +47,20 @@ class Member(NamedTuple):
 @cache
 def members(name: str) -> dict[str, Member]:
     """The members of a struct, by name and in order. LookupError if no file declares it with members of plain types."""
-    declaration = re.compile(rf"\bstruct (?:alignas\([^)]*\) )?{name} \{{(.*?)\}};", re.DOTALL)
+    if name not in _bodies():
+        raise LookupError(f"no .cu or .cuh file declares struct {name}")
+    return _parsed(_bodies()[name])
+
+
+@cache
+def _bodies() -> dict[str, str]:
+    """What the first declaration of each struct says of its members, without comments."""
+    found: dict[str, str] = {}
     for file in sorted(ENGINE.rglob("kernels/*.cu*")):
         text = re.sub(r"//[^\n]*", "", file.read_text())
-        if found := declaration.search(text):
-            return _parsed(found[1])
-    raise LookupError(f"no .cu or .cuh file declares struct {name}")
+        for begun in re.finditer(r"\bstruct (?:alignas\([^)]*\) )?(\w+) \{", text):
+            found.setdefault(begun[1], text[begun.end() : text.find("};", begun.end())])
+    return found
 
 
 def _parsed(body: str) -> dict[str, Member]:

@@ -32,7 +32,7 @@ from csaw.engine.cuda.transfer import Checks, Originals
 from csaw.engine.plan.choices import Method, Residency
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.plan import Plan
-from csaw.engine.samples.identifiers import Identifiers
+from csaw.engine.samples.identifiers import GroupArrays, Identifiers
 from csaw.engine.schedule.backend import TALLY
 from csaw.engine.schedule.specialization import time_rules
 from csaw.partition.base.kernel_time import Stopwatch, compiles
@@ -234,17 +234,13 @@ class CudaRunner(BatchBackend):
             self.copies.synchronize()
         return hosts
 
-    def as_stored(self, arrays: dict[str, Array], identifiers: Identifiers) -> dict[str, np.ndarray] | None:
-        with cupy.cuda.Device(self.device.id), self.copies:
+    def as_stored(self, arrays: dict[str, Array], identifiers: Identifiers) -> GroupArrays | None:
+        with cupy.cuda.Device(self.device.id):
             with self.opening:
                 if self.originals is None or self.originals[0] is not identifiers:
                     self.originals = identifiers, Originals.fitting(identifiers, self.plan, self.transfer)
                 originals = self.originals[1]
-            if originals is None:
-                return None
-            hosts = originals.to_host(arrays)
-            self.copies.synchronize()
-        return hosts
+            return None if originals is None else originals.to_host(arrays, self.plan.sample_layout.counted_from)
 
     def kernel_seconds(self) -> tuple[float, float]:
         """Return the seconds in the kernels of a streamed run, and how far the work of multiprocessors differs.
@@ -293,6 +289,9 @@ class CudaRunner(BatchBackend):
 
     def _load_whole(self, builder: Kernels) -> DeviceGraph:
         layout, membership = self.plan.graph_layout, self.plan.membership
+        checks = None if self.transfer.empty else Checks(self.store, self.transfer)
+        if checks is not None:
+            checks.require_ids()
         needs, searched = self.needs, membership == "filter"
         # Rows stay if the return edge's weight is searched in them, or if a step may read a whole row.
         weighed = (needs.return_apart and not self.weighs_members) or needs.may_be_hopeless
@@ -307,7 +306,7 @@ class CudaRunner(BatchBackend):
             keeps_weights=layout.keeps_weights or weighed,
             columns=self._columns(),
             rules=time_rules(self.algorithm),
-            checks=None if self.transfer.empty else Checks(self.store, self.transfer),
+            checks=checks,
         )
 
 

@@ -1,35 +1,28 @@
 """Where a run takes place: on the device that the user named, or on the one that is expected to end the whole run
 first, by the rates of this machine.
 
-Rates are measured in a fraction of a second when a plan first depends on them, and kept in the cache folder. The file
-``rates.json`` has an entry for each machine, by its processor, and one for each kind of GPU in it, so that machines may
-share the folder. An entry that is missing or damaged is measured again.
+Rates are measured in a fraction of a second when a plan first depends on them, and kept: see kept_rates.py.
 """
 
-import json
 import logging
-import math
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from csaw.engine.devices.devices import Devices, first_gpu, is_auto, opened, place
+from csaw.engine.devices.kept_rates import Found, entries, entry_of, keep_entries, kept, rates_of, read_entries
 from csaw.engine.plan.choices import Residency
-from csaw.engine.plan.costs import GPU_SECONDS, START_SECONDS
 from csaw.engine.plan.plan import Plan
-from csaw.engine.plan.rates import ASSUMED, GPU, HOST, Rates, processor_name
-from csaw.partition.arrays.files import read_regular
-from csaw.partition.base.cache import cache_dir, drafted
+from csaw.engine.plan.rates import ASSUMED, GPU, GPU_SECONDS, HOST, START_SECONDS, Rates
+from csaw.partition.base.cache import cache_dir
 from csaw.partition.base.parallel import processors
-from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import BudgetError, CsawError, OptionError
 
 if TYPE_CHECKING:
@@ -37,7 +30,6 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger(__name__)
-Found = dict[str, float]
 TABLE_BYTES, GATHERS = 128 << 20, 1 << 20  # what they touch lies beyond most caches, from one turn to the next, too
 SLICE = 1 << 16  # of the gathers, timed alone: a millisecond, in which a busy machine may leave a thread in peace
 FILE_BYTES, PIECE_BYTES, ROWS, READERS = 32 << 20, 1 << 20, 256, 8
@@ -46,74 +38,16 @@ WRITE_SECONDS = 0.15  # after which the file that is read is long enough
 TURNS = 5
 
 
-def kept(devices: Devices = ()) -> Rates:
-    """Return the rates as they were measured on this machine and its GPUs, assumed ones where they were not.
-
-    ``devices``: of one kind.
-    """
-    found = _read()
-    return _as_rates(
-        {name: value for names, key in _entries(devices) for name, value in _of(found, key, names).items()}
-    )
-
-
 def measured(devices: Devices = ()) -> Rates:
     """The rates of this machine and its GPUs. What has not been measured yet is measured now, and kept."""
-    found, before = _read(), _read()
-    for names, key in _entries(devices):
-        if not _of(found, key, names):
+    found, before = read_entries(), read_entries()
+    for names, key in entries(devices):
+        if not entry_of(found, key, names):
             log.info("measuring %s: once on this machine", key)
             found[key] = _measured_device(devices[0]) if names is GPU else _host()
     if found != before:  # an entry that is empty, because it could not be measured, is read as one that is missing
-        _keep(found)
-    return _as_rates(
-        {name: value for names, key in _entries(devices) for name, value in _of(found, key, names).items()}
-    )
-
-
-def _as_rates(found: Found) -> Rates:
-    return replace(ASSUMED, **found, assumed=tuple(name for name in ASSUMED.assumed if name not in found))
-
-
-def _entries(devices: Devices) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The names of the rates that are kept together, and the key under which they are."""
-    machine = f"{processor_name()}, {processors()} processors"
-    yield HOST, machine
-    if devices:
-        yield GPU, f"{devices[0].name} in {machine}"
-
-
-def _of(found: Mapping[str, object], key: str, names: tuple[str, ...]) -> Found:
-    """The rates of a kept entry; none unless each is there and above zero."""
-    entry = found.get(key)
-    if not isinstance(entry, dict) or not all(_is_rate(entry.get(name)) for name in names):
-        return {}
-    return {name: float(entry[name]) for name in names}
-
-
-def _is_rate(value: object) -> bool:
-    return isinstance(value, float | int) and math.isfinite(value) and value > 0
-
-
-def _path() -> Path:
-    return cache_dir() / "rates.json"
-
-
-def _read() -> Record:
-    try:
-        found = json.loads(read_regular(_path()))
-    except (OSError, ValueError):  # not measured yet, or cut short
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _keep(found: Record) -> None:
-    try:
-        _path().parent.mkdir(parents=True, exist_ok=True)
-        with drafted(_path()) as draft:
-            draft.write_text(json.dumps(found, indent=1))
-    except OSError as error:
-        log.info("rates of this machine are not kept: %s", error)
+        keep_entries(found)
+    return rates_of(found, devices)
 
 
 def _host() -> Found:

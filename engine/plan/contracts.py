@@ -11,10 +11,11 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from csaw.partition import GraphStore, Partition
-from csaw.partition.arrays.loader import Uncompared
+from csaw.partition.arrays.uncompared import Uncompared
 from csaw.partition.arrays.words import Words
 from csaw.partition.graph.clusters import Clusters
 from csaw.partition.graph.edge_columns import EdgeColumn
+from csaw.partition.graph.original_ids import StoredIds
 from csaw.partition.graph.relation_rows import RelationRows
 from csaw.partition.graph.stages import Stages
 
@@ -96,6 +97,10 @@ class Store(Protocol):
 
     def read_clusters(self) -> np.ndarray:
         """int32 [vertices]: the cluster of each vertex; StoreError where there are none."""
+
+    @property
+    def ids_store(self) -> StoredIds:
+        """The store that the original ids are read from."""
 
     def stored_ids(self) -> np.ndarray | Words | None:
         """The original id of each vertex; None where they are 0, 1, 2, ..."""

@@ -14,7 +14,7 @@ from csaw.engine.plan.choices import GraphLayout, Method, Residency
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.limits import Limits, MemoryPlan, Shape
 from csaw.engine.plan.needs import Needs
-from csaw.engine.plan.rates import Rates
+from csaw.engine.plan.rates import GPU_SECONDS, START_SECONDS, Rates
 from csaw.partition.base.parallel import processors
 
 # Gathers, fitted to whole runs (docs/contributing/tuning.md): of a pick, of the bias of an edge in a row, and of an
@@ -39,8 +39,6 @@ BUILD = {
     GraphLayout.EVENTS: 20.0,
 }
 MEMBERS = 1.0
-START_SECONDS = 0.4  # of a command, with imports and kernels, all warm
-GPU_SECONDS = 0.6  # beyond that, of a run on a GPU: libraries, kernels and memory
 BUS_READ = 32  # least bytes of a read over the bus
 STEP_SECONDS, HOP_SECONDS = 1e-6, 1e-3  # the least for one step of all walkers on a GPU, and for one hop
 MADE = 2  # times that the CPU's threads take for what one of them reads again, as they make tables of it and draw, too

@@ -33,6 +33,8 @@ def processor_name() -> str:
 
 # Rates that plans count on.
 
+START_SECONDS = 0.4  # of a command, with imports and kernels, all warm
+GPU_SECONDS = 0.6  # beyond that, of a run on a GPU: libraries, kernels and memory
 ROUND_SECONDS = 4e-4  # of the host, from one load of a GPU's partitions to the next (docs/contributing/tuning.md)
 BUS_REACH = 512 << 20  # bytes of host memory whose pages a GPU's reads over the bus find translated: seen on an H100
 

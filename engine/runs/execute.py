@@ -1,12 +1,13 @@
 """From a job to a finished sample store."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 from csaw.engine.api.registry import Algo
 from csaw.engine.plan.options import described
 from csaw.engine.plan.options import options as run_options
-from csaw.engine.runs.job import Job, backends_of, manifest, prepare, refuse_window, stored_as
+from csaw.engine.runs.job import Job, backends_of, ids_left_to_gpus, manifest, prepare, refuse_window, stored_as
 from csaw.engine.runs.summary import Times, summed_up
 from csaw.engine.samples import Samples, open_stored
 from csaw.engine.samples.writer import SampleWriter
@@ -89,6 +90,7 @@ def execute(
     watch, before, plan = Stopwatch(), compiled(), job.plan
     with (
         course(LOADING, SAMPLING, WRITING),
+        nullcontext() if resume else ids_left_to_gpus(job),
         SampleWriter(out, manifest(job), resume=resume, overwrite=overwrite, **stored_as(job)) as writer,
     ):
         if writer.finished:

@@ -5,7 +5,7 @@ devices.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -157,9 +157,8 @@ def prepare(
         plan = make_plan(store, algorithm, sources, devices, name=name, weighted=weighs, options=options, rates=rates)
         return replace(plan, request=replace(plan.request, weighted=weighted))
 
-    def cut(devices: Devices, rates: Rates) -> tuple[GraphStore, Plan]:
-        return _in_pieces_that_fit(rows, partial(planned, devices, rates))
-
+    # The plan for the devices that are chosen has been made to choose them.
+    cut = cache(lambda devices, rates: _in_pieces_that_fit(rows, partial(planned, devices, rates)))
     choice = choose(options.device, lambda devices, rates: cut(devices, rates)[1], measure)
     pieces, plan = cut(choice.devices, choice.rates)
     if sources.labels is not None and not plan.sample_layout.keeps_seeds:
@@ -339,7 +338,23 @@ def open_backend(job: Job, device: "Device | None" = None, node: "Node | None" =
 
     node = node or Node(1)
     try:
-        return CudaBackend(job.plan, store, job.algorithm, device or job.devices[0], node, job.devices)
+        backend = CudaBackend(job.plan, store, job.algorithm, device or job.devices[0], node, job.devices)
+        store.ids_store.compare_ids()  # unless the GPU has
+        return backend
     except BaseException:
         node.abort()
         raise
+
+
+@contextmanager
+def ids_left_to_gpus(job: Job) -> Iterator[None]:
+    """Let the GPU of a job compare the original ids with their checksums when its backend opens, before anything is
+    drawn, rather than the host before anything else begins.
+    """
+    ids = job.store.ids_store
+    if job.devices and job.plan.residency is Residency.RESIDENT and job.plan.request.ids != "dense":
+        ids.leave_ids()
+    try:
+        yield
+    finally:
+        ids.forget_ids()

@@ -30,7 +30,7 @@ from functools import partial
 from itertools import chain
 from math import prod
 from pathlib import Path
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -38,7 +38,7 @@ from numpy.typing import DTypeLike
 from csaw.engine.samples import files, place
 from csaw.engine.samples.array import all_ones
 from csaw.engine.samples.check import KIND, chunk_name
-from csaw.engine.samples.identifiers import Identifiers
+from csaw.engine.samples.identifiers import GroupArray, Identifiers
 from csaw.engine.samples.layouts import LAYOUTS, Arrays, Ragged
 from csaw.engine.samples.place import Draft, is_sealed, marker_path, part_path, store_attributes
 from csaw.engine.samples.results import SIZES, write_results
@@ -196,9 +196,9 @@ class GroupWriter(Draft):
         with self._counting:
             self._done.update(groups)
 
-    def write(self, group: int, arrays: Mapping[str, np.ndarray], *, converted: bool = False) -> None:
+    def write(self, group: int, arrays: Mapping[str, GroupArray], *, converted: bool = False) -> None:
         """Write and commit one group. Vertices in ``arrays`` are dense ids, with all bits set where there is none; or
-        those of the store, where they are ``converted``.
+        those of the store, where they are ``converted``, and may leave the device that drew them only now.
         """
         self._check(group, arrays)
         with files.writing(self.partial, self._way_out):
@@ -209,7 +209,7 @@ class GroupWriter(Draft):
                 else self._write_rows(group, arrays, converted)
             )
             fill = self.identifiers.fill if converted else all_ones(self.dense_dtype)
-            marker["edges"] = self.layout.sizes(dict(arrays), fill)
+            marker["edges"] = self.layout.sizes(cast(Arrays, arrays), fill)
             files.write_marker(marker_path(self.partial, group), marker)
         self.note([group])
         remove_checkpoints(self.partial, group)
@@ -234,17 +234,17 @@ class GroupWriter(Draft):
     def _way_out(self) -> str:
         return "finished groups are safe in it; make room and run the same command with --resume"
 
-    def _check(self, group: int, arrays: Mapping[str, np.ndarray]) -> None:
+    def _check(self, group: int, arrays: Mapping[str, GroupArray]) -> None:
         """Raise ValueError for arrays of the wrong shape, before anything is written."""
         layout = self.layout
         for name, array in arrays.items():
             wanted = self.rows(group)
             if isinstance(layout, Ragged) and (counts := layout.counted_by.get(name)):
-                wanted = int(layout.elements(arrays[counts]).sum())
+                wanted = int(layout.elements(cast(Arrays, arrays)[counts]).sum())
             if len(array) != wanted:
                 raise ValueError(f"group {group}: expected {wanted} rows of {name}, found {len(array)}")
 
-    def _write_rows(self, group: int, arrays: Mapping[str, np.ndarray], converted: bool) -> Record:
+    def _write_rows(self, group: int, arrays: Mapping[str, GroupArray], converted: bool) -> Record:
         written, widths = {}, {}
         for name, array in arrays.items():
             widths[name] = array.shape[1] if array.ndim > 1 else None
@@ -257,14 +257,14 @@ class GroupWriter(Draft):
             sync_folder(self.partial / name)
         return {"widths": widths} | _noted(written)
 
-    def _missing_rows(self, name: str, array: np.ndarray) -> Iterator[np.ndarray]:
+    def _missing_rows(self, name: str, array: GroupArray) -> Iterator[np.ndarray]:
         """The rows that fill up the last group, since all chunks of an array have the same length."""
         missing = min(self.group_size, self.instances) - len(array)
         dtype, fill = self.identifiers.type_of(name)
         if missing:
             yield np.full(missing * (array.shape[1] if array.ndim > 1 else 1), fill, dtype).view(np.uint8)
 
-    def _write_part(self, group: int, arrays: Mapping[str, np.ndarray], converted: bool) -> Record:
+    def _write_part(self, group: int, arrays: Mapping[str, GroupArray], converted: bool) -> Record:
         folder = part_path(self.partial, group, "")
         for each in (folder.parent, folder):  # never OUT.partial, which may have got its name
             each.mkdir(exist_ok=True)

@@ -6,8 +6,10 @@ the smallest of int32, int64 and uint64 that holds all of them and a fill value 
 are not negative and int64 holds them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,56 @@ from csaw.partition.arrays.loader import Mapped
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.first_work import is_little
 from csaw.partition.base.plain_data import Record
+
+
+@dataclass(frozen=True)
+class Coming:
+    """An array of a group that is still on the device that drew it, and leaves it as it is written.
+
+    ``parts``: functions that each begin to bring the bytes of some rows, as a store has them, in pieces. The next piece
+    may use the memory of the last one.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+    parts: tuple[Callable[[], Iterator[np.ndarray]], ...]
+
+    @classmethod
+    def joined(cls, arrays: Sequence["Coming"]) -> "Coming":
+        """The arrays of consecutive instances as one."""
+        rows, first = sum(len(one) for one in arrays), arrays[0]
+        return cls((rows, *first.shape[1:]), first.dtype, tuple(part for one in arrays for part in one.parts))
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def pieces(self) -> Iterator[np.ndarray]:
+        """The bytes of all parts, one after the other."""
+        return chain.from_iterable(part() for part in self.parts)
+
+
+GroupArray = np.ndarray | Coming
+GroupArrays = dict[str, GroupArray]
+
+
+def together(parts: Sequence[GroupArrays]) -> GroupArrays:
+    """The arrays of consecutive instances, by name, from those of at least one part; of a single part as they are."""
+    if len(parts) == 1:
+        return parts[0]
+    return {name: _together([part[name] for part in parts]) for name in parts[0]}
+
+
+def _together(arrays: Sequence[GroupArray]) -> GroupArray:
+    coming = [one for one in arrays if isinstance(one, Coming)]
+    return Coming.joined(coming) if len(coming) == len(arrays) else np.concatenate(arrays)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -87,11 +139,14 @@ class Identifiers:
         else:
             self._relabel(np.ascontiguousarray(array).reshape(-1), table, out.reshape(-1))
 
-    def stored(self, name: str, array: np.ndarray, converted: bool = False) -> Iterator[np.ndarray]:
+    def stored(self, name: str, array: GroupArray, converted: bool = False) -> Iterator[np.ndarray]:
         """Yield the bytes to write for the array ``name`` of a group, in pieces.
 
-        The next piece may use the memory of the last one. ``converted``: its ids are those of the store already.
+        The next piece may use the memory of the last one. ``converted``: its ids are those of the store already, as are
+        those of an array that is still coming.
         """
+        if isinstance(array, Coming):
+            return array.pieces()
         table = None if converted else self.table_of(name)
         if table is None:
             return in_pieces(self._typed(name, array))

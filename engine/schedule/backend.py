@@ -36,7 +36,7 @@ from csaw.engine.plan.contracts import (
     TimedFrontier,
 )
 from csaw.engine.plan.plan import Plan
-from csaw.engine.samples.identifiers import Identifiers
+from csaw.engine.samples.identifiers import GroupArrays, Identifiers
 from csaw.engine.schedule.specialization import Specialization
 from csaw.partition.errors import BiasError, OptionError
 
@@ -135,8 +135,11 @@ class Backend(Specialization, ABC):
         Any thread may call this.
         """
 
-    def as_stored(self, arrays: dict[str, Array], identifiers: Identifiers) -> dict[str, np.ndarray] | None:
-        """Copy arrays like ``to_host``, with the ids of a sample store; None where the host has to convert them."""
+    def as_stored(self, arrays: dict[str, Array], identifiers: Identifiers) -> GroupArrays | None:
+        """Copy arrays like ``to_host``, with the ids of a sample store, or let them come as they are written.
+
+        None where the host has to convert them.
+        """
         return None
 
     # Counts

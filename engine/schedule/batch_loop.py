@@ -13,7 +13,7 @@ from csaw.engine.api.algorithm import Walk
 from csaw.engine.plan.contracts import Array, Batch, WaitingBatch
 from csaw.engine.plan.instance_bytes import flags_of_size
 from csaw.engine.plan.plan import Plan
-from csaw.engine.samples.identifiers import Identifiers
+from csaw.engine.samples.identifiers import GroupArrays, Identifiers
 from csaw.engine.samples.layouts import Arrays, SampleLayout
 from csaw.engine.schedule.backend import ALL, Backend, Crowded, OverBudget
 from csaw.engine.schedule.of_stages import OfRelations, OfStages, Relations
@@ -66,10 +66,10 @@ class FinishedBatch:
         """
         return self.drawn.arrays(rows)
 
-    def stored(self, rows: slice, identifiers: Identifiers) -> Arrays | None:
+    def stored(self, rows: slice, identifiers: Identifiers) -> GroupArrays | None:
         """Copy ``rows`` with the ids of a sample store, if the device that has drawn them converts them; else None."""
         convert = getattr(self.drawn, "stored", None)
-        found: Arrays | None = None if convert is None else convert(rows, identifiers)
+        found: GroupArrays | None = None if convert is None else convert(rows, identifiers)
         return found
 
     def __getitem__(self, name: str) -> Array:

@@ -19,6 +19,7 @@ from itertools import pairwise
 
 from csaw.engine.plan.contracts import Partitions
 from csaw.engine.samples.group_writer import Counts, GroupWriter
+from csaw.engine.samples.identifiers import together
 from csaw.engine.samples.opened import joined
 from csaw.engine.schedule import batch_loop
 from csaw.engine.schedule.backend import ALL, TALLY, Backend
@@ -160,13 +161,13 @@ def _write_rows(writer: GroupWriter, group: int, drawn: list[FinishedBatch], low
     """Write the instances low .. high - 1 of consecutive batches of walks or hops, counted from the first instance of
     the first batch.
 
-    One group at a time is copied from a GPU, through memory that is used again. The GPU converts ids if it can.
+    What is large comes from a GPU piece after piece, through memory that is used again. The GPU converts ids if it can.
     """
     rows = _rows(drawn, low, high)
     stored = [batch.stored(some, writer.identifiers) for batch, some in rows]
     held = [one for one in stored if one is not None]
     if len(held) == len(rows):
-        writer.write(group, joined(held), converted=True)
+        writer.write(group, together(held), converted=True)
     else:
         writer.write(group, joined([batch.arrays(some) for batch, some in rows]))
 

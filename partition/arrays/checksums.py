@@ -17,7 +17,7 @@ from csaw.partition.base.first_work import Compiled, is_little
 
 BLOCK = 4096  # bytes
 DTYPE = np.dtype("<u4")
-EMPTY = 0x51D8E999  # the checksum of no bytes
+EMPTY, ZEROS = 0x51D8E999, 0x32D8BBDB  # the checksums of no bytes, and of a block of zeros
 STEP = 1 << 12  # bytes of which the check takes as long as what NumPy does for one stripe, however few blocks there are
 
 
@@ -45,6 +45,13 @@ def first_damaged_of_few(data: np.ndarray, sums: np.ndarray) -> int:
     """The same, by NumPy in any case."""
     wrong = np.flatnonzero(_hashed(data, BLOCK) != sums)
     return int(wrong[0]) if wrong.size else -1
+
+
+def first_damaged_of_end(data: np.ndarray, sums: np.ndarray) -> int:
+    """The same for the end of a file, whose blocks but the first only fill it: zeros need no hashing."""
+    if data[BLOCK:].any() or (sums[1:] != ZEROS).any():
+        return first_damaged_of_few(data, sums)
+    return first_damaged_of_few(data[:BLOCK], sums[:1])
 
 
 def all_within(values: np.ndarray, limit: float | np.number) -> bool:

@@ -12,14 +12,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from csaw.partition.arrays.checksums import BLOCK, DTYPE, all_within, file_sum, first_damaged, first_damaged_of_few
+from csaw.partition.arrays.checksums import BLOCK, DTYPE, all_within, file_sum, first_damaged
 from csaw.partition.arrays.files import open_regular, read_regular, way_out
 from csaw.partition.base.first_work import stays_little
 from csaw.partition.base.parallel import heeding
@@ -81,7 +81,7 @@ def damaged(file: Path, begin: int) -> StoreError:
 def spread(work: Callable[[Item], None], items: Iterable[Item]) -> None:
     """Run ``work`` on each item in threads. When this returns or raises, none of them works any more."""
     heard = heeding(work)
-    futures = [_readers(os.getpid()).submit(heard, item) for item in items]
+    futures = [readers(os.getpid()).submit(heard, item) for item in items]
     try:
         wait(futures, return_when=FIRST_EXCEPTION)
     finally:
@@ -94,7 +94,7 @@ def spread(work: Callable[[Item], None], items: Iterable[Item]) -> None:
 
 
 @cache
-def _readers(process: int) -> ThreadPoolExecutor:
+def readers(process: int) -> ThreadPoolExecutor:
     """The threads that read, of this ``process``: those of a process that was forked are not in the new one."""
     return ThreadPoolExecutor(THREADS)
 
@@ -354,56 +354,6 @@ def _span(array: StoredArray, number: int, first: int, out: np.ndarray, limit: L
     begin, size, sums = first * out.itemsize, array.chunk * out.itemsize, array.sums_of(number, out.itemsize)
     whole = first == 0 and number * array.chunk + out.size == array.elements
     return PlainSpan(array.file(number), size, sums, begin, size if whole else begin + out.nbytes, out, limit)
-
-
-class Uncompared(NamedTuple):
-    """Blocks that were read, and are still to be compared: from element ``first`` of the array ``name`` on; ``sums``:
-    uint32, their checksums.
-    """
-
-    name: str
-    first: int
-    sums: np.ndarray
-
-
-def read_uncompared(array: StoredArray, out: np.ndarray) -> np.ndarray | None:
-    """Fill ``out`` with the whole of an array, and compare only the block that its end is in, and those that fill up
-    its file.
-
-    Returns the checksums of the blocks before, uint32: a GPU compares them in a fraction of the time in which the
-    compiled code is loaded that does so here. None, and nothing is read, if the blocks of the array do not follow each
-    other in ``out``, or it has no checksums. StoreError as of ``read_array``.
-    """
-    item, blocks = out.itemsize, (out.nbytes - 1) // BLOCK
-    aligned = array.chunks == 1 or array.chunk * item % BLOCK == 0
-    if not array.plain or array.sums is None or array.elements != out.size or not aligned or blocks < 1:
-        return None
-    sums, first = array.sums[:blocks], blocks * BLOCK // item
-    if sums.size < blocks:
-        return None
-    read_array(replace(array, sums=None), out[:first], elements=out.size)
-    _read_end(array, first, out[first:])
-    return sums
-
-
-def _read_end(array: StoredArray, first: int, out: np.ndarray) -> None:
-    """Fill ``out`` with the last elements of a plain array, which begin with a block, and check all blocks from there
-    to the end of the file.
-    """
-    number, begin, size = first // array.chunk, first % array.chunk * out.itemsize, array.chunk * out.itemsize
-    file, rest = array.file(number), np.empty(size - begin, np.uint8)
-    handle = open_chunk(file, size)
-    try:
-        fill(file, handle, rest, begin)
-    finally:
-        os.close(handle)
-    sums = array.sums_of(number, out.itemsize)
-    assert sums is not None
-    wanted = sums[begin // BLOCK :]
-    bad = first_damaged_of_few(rest[: wanted.size * BLOCK], wanted)
-    if bad >= 0 or wanted.size * BLOCK < rest.size:
-        raise damaged(file, begin + max(bad, 0) * BLOCK)
-    out.view(np.uint8)[:] = rest[: out.nbytes]
 
 
 def rise(offsets: np.ndarray, last: int, most: int) -> bool:

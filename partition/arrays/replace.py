@@ -19,12 +19,14 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Self
 
 from csaw.partition.arrays.files import GRAPH, PART_NAME, PARTS, SAMPLES, read_regular, require_own, sync_folder
 from csaw.partition.arrays.locks import Lock
+from csaw.partition.base.parallel import processors
 from csaw.partition.errors import OptionError, StoreError
 
 log = logging.getLogger(__name__)
@@ -38,6 +40,7 @@ SAID = {
     DEVICE: "a pipe or a device",
 }
 AT_WORKING_FOLDER, RENAME_EXCHANGE = -100, 2  # of Linux's renameat2
+REMOVERS = min(processors(), 16)
 CANNOT_EXCHANGE = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EPERM)
 
 
@@ -270,12 +273,25 @@ def discard(old: Path | None, path: Path) -> None:
 def _remove(path: Path) -> None:
     """Remove a file or a folder; what cannot be removed is said."""
     if path.is_dir() and not path.is_symlink():
+        _remove_files(path)
         shutil.rmtree(path, ignore_errors=True)
     else:
         with suppress(OSError):
             path.unlink()
     if os.path.lexists(path):
         log.warning("%s, which was replaced, cannot be removed; remove it yourself", path)
+
+
+def _remove_files(folder: Path) -> None:
+    """Remove the files in a folder and below, by threads: the system takes some time to free the memory of each."""
+
+    def remove(name: str, place: int) -> None:
+        with suppress(OSError):
+            os.unlink(name, dir_fd=place)
+
+    with ThreadPoolExecutor(REMOVERS) as threads:
+        for _, _, names, place in os.fwalk(folder):
+            list(threads.map(remove, names, [place] * len(names)))
 
 
 def _make_way(draft: Path) -> None:

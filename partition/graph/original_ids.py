@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from csaw.partition.arrays.loader import AGAIN, StoredArray, map_array, read_array
+from csaw.partition.arrays.uncompared import read_uncompared
 from csaw.partition.arrays.words import Words
 from csaw.partition.base import arguments
 from csaw.partition.base.python_names import reading
@@ -29,6 +30,7 @@ class StoredIds:
     id_kind: str
     partitioner: str
     _maps_ids = False
+    ids_left: np.ndarray | None = None  # checksums of blocks of the ids in memory that are still to be compared
 
     def array(self, name: str) -> StoredArray:
         """An array of the store by its path in it, to be read."""
@@ -50,6 +52,47 @@ class StoredIds:
         allow it.
         """
         self._maps_ids = True
+        self._forget()
+
+    @property
+    def ids_store(self) -> "StoredIds":
+        """The store that the original ids are read from."""
+        return self
+
+    def leave_ids(self) -> None:
+        """Read original ids that are numbers, and leave it to ``compare_ids``, or to a GPU, to compare their blocks.
+
+        Other ids are read when they are needed, and compared then.
+        """
+        if self.id_kind in (IDENTITY, STRING) or self._maps_ids or "id_arrays" in vars(self):
+            return
+        array, ids = self.array("vertex_ids"), np.empty(self.vertices, np.dtype(self.id_kind))
+        self.ids_left = read_uncompared(array, ids)
+        if self.ids_left is None:
+            return
+        self.id_arrays = [ids]
+        if self.partitioner == "range" and (ids[1:] <= ids[:-1]).any():
+            self.compare_ids()
+            raise StoreError(f"{array.path}: expected increasing ids, found others; {AGAIN}")
+
+    def compare_ids(self) -> None:
+        """Read the original ids again if they have been left, and compare them; StoreError if they have changed."""
+        if self.ids_left is None:
+            return
+        array, (ids,) = self.array("vertex_ids"), self.id_arrays
+        again = np.empty_like(ids)
+        read_array(array, again)
+        if not np.array_equal(again, ids):
+            raise StoreError(f"{array.path}: its ids have changed while they were used; run the command again")
+        self.ids_left = None
+
+    def forget_ids(self) -> None:
+        """Forget original ids that were left and have not been compared."""
+        if self.ids_left is not None:
+            self.ids_left = None
+            self._forget()
+
+    def _forget(self) -> None:
         for name in ("id_arrays", "_ids"):
             vars(self).pop(name, None)
 

@@ -26,15 +26,14 @@ from csaw.partition.arrays.loader import (
     AGAIN,
     UNPACKERS,
     StoredArray,
-    Uncompared,
     open_array,
     read_ahead,
     read_array,
-    read_uncompared,
     rise,
 )
 from csaw.partition.arrays.nodes import open_group, read_group
 from csaw.partition.arrays.replace import require_not_aside
+from csaw.partition.arrays.uncompared import Uncompared, read_uncompared
 from csaw.partition.base import arguments
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.python_names import kept, reading

@@ -14,11 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from csaw.partition.arrays.loader import AGAIN, StoredArray, Uncompared
+from csaw.partition.arrays.loader import AGAIN, StoredArray
+from csaw.partition.arrays.uncompared import Uncompared
 from csaw.partition.arrays.words import Words
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.attributes import TYPED, Attributes
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
+from csaw.partition.graph.original_ids import StoredIds
 from csaw.partition.graph.parts import Partition, cuts_of, offsets_within
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.types import RELATION, Types
@@ -50,6 +52,10 @@ class View(GraphStore):
     @property
     def id_bytes(self) -> int:
         return self.store.id_bytes
+
+    @property
+    def ids_store(self) -> StoredIds:
+        return self.store.ids_store
 
     def map_ids(self) -> None:
         self.store.map_ids()

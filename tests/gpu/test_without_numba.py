@@ -186,7 +186,135 @@ def test_a_copy_that_differs_from_the_disk_is_an_error(store, kernels, monkeypat
         uploaded(store, kernels, 0)
 
 
+# Offsets of rows.
+
+
+@pytest.fixture
+def long_store(tmp_path, monkeypatch):
+    """A graph of several partitions, whose offsets and ids each have several files of two blocks."""
+    monkeypatch.setattr(arrays, "CHUNK_BYTES", 2 * BLOCK)
+    graph = random_store(tmp_path / "made.zarr", vertices=9000, edges=20_000).load()
+    given = graph.indptr, graph.indices, graph.weights
+    return write_graph(
+        tmp_path / "g.zarr", *given, directed=False, partitions=3, vertex_ids=np.arange(graph.indptr.size - 1) * 3 + 5
+    )
+
+
+def offsets_of(store, kernels):
+    return Staging(store, [WEIGHT], Checks(store, kernels)).offsets().get()
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_offsets_that_are_right_are_placed(long_store, kernels, compared, monkeypatch, merged):
+    expected = long_store.read_indptr()
+    monkeypatch.setattr(type(long_store), "read_offsets", None)  # calling it is an error
+    assert np.array_equal(offsets_of(Coalesced(long_store, 1) if merged else long_store, kernels), expected)
+    assert sum(compared) > 8 * long_store.vertices // BLOCK - 4
+
+
+def test_a_changed_byte_of_offsets_is_named_as_by_the_cpu(long_store, kernels):
+    files = sorted((long_store.path / "partitions" / "00001" / "indptr" / "c").iterdir(), key=lambda one: int(one.name))
+    assert len(files) > 2
+    for file in (files[0], files[1], files[-1]):
+        for at in (0, 1000, BLOCK - 1, BLOCK + 3, 2 * BLOCK - 1):
+            damage(file, at)
+            with pytest.raises(StoreError) as expected:
+                long_store.read_offsets(1)
+            with pytest.raises(StoreError) as found:
+                offsets_of(long_store, kernels)
+            assert str(found.value) == str(expected.value)
+            damage(file, at)
+
+
+@pytest.mark.parametrize("most", [0, 2])
+def test_offsets_that_do_not_rise_are_named_as_by_the_cpu(long_store, kernels, most):
+    long_store.max_degree = most
+    with pytest.raises(StoreError, match="expected offsets that increase") as expected:
+        long_store.read_indptr()
+    with pytest.raises(StoreError) as found:
+        offsets_of(long_store, kernels)
+    assert str(found.value) == str(expected.value)
+
+
+BIG = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("local", "wrong"),
+    [
+        ([0, 2, 2, 5], None),
+        ([0, 0, 0, 5], 3),
+        ([1, 2, 2, 5], 0),
+        ([0, 2, 1, 5], 2),
+        ([0, 2, 2, 4], 3),
+        ([0, 2, -1, 5], 2),
+        ([0, BIG, 2, 5], 1),
+        ([0, 2, BIG, -BIG], 2),
+        ([-BIG, BIG, 4, 5], 0),
+    ],
+)
+def test_the_least_offset_that_is_wrong_is_found(kernels, local, wrong):
+    out, found = cupy.zeros(4, np.int64), cupy.asarray([2**64 - 1], np.uint64)
+    kernels.over("place_offsets", 4, 4, cupy.asarray(local, np.int64), 7, 5, 4, out, found)
+    assert int(found[0]) == (2**64 - 1 if wrong is None else wrong)
+    if wrong is None:
+        assert out.get().tolist() == [7, 9, 9, 12]
+
+
 # Ids.
+
+
+def test_ids_that_are_left_are_compared_on_the_gpu(long_store, kernels, compared, monkeypatch):
+    long_store.leave_ids()
+    left = long_store.ids_left.size
+    monkeypatch.setattr(type(long_store), "compare_ids", None)
+    Checks(Coalesced(long_store, 1), kernels).require_ids()
+    assert compared == [left]
+    assert long_store.ids_left is None
+    Checks(long_store, kernels).require_ids()
+    assert compared == [left]
+
+
+@pytest.mark.parametrize("large", [True, False])
+def test_a_run_names_ids_that_have_changed_as_the_cpu_does_and_keeps_the_old_sample(
+    long_store, tmp_path, monkeypatch, large
+):
+    options = {"walk_length": 5, "seed": 3}
+    sample(long_store, tmp_path / "s.zarr", device="cuda", **options)
+    before = files_of(tmp_path / "s.zarr")
+    monkeypatch.setattr(compile, "LITTLE", -1 if large else 1 << 40)
+    sample(long_store, tmp_path / "s.zarr", device="cuda", overwrite=True, **options)
+    assert_same_files(before, files_of(tmp_path / "s.zarr"))
+    damage(long_store.path / "vertex_ids" / "c" / "1", BLOCK + 3)
+    errors = []
+    for place in ("cpu", "cuda", "cuda"):
+        with pytest.raises(StoreError, match="have changed since they were written") as raised:
+            sample(open_graph(long_store.path), tmp_path / "s.zarr", device=place, overwrite=True, **options)
+        errors.append(str(raised.value))
+    assert len(set(errors)) == 1
+    assert_same_files(before, files_of(tmp_path / "s.zarr"))
+
+
+def test_a_copy_of_ids_that_differs_from_the_disk_is_an_error(long_store, kernels):
+    long_store.leave_ids()
+    long_store.ids_left = long_store.ids_left ^ np.uint32(1)
+    with pytest.raises(StoreError, match="vertex_ids is right on disk, but its copy in the memory"):
+        Checks(long_store, kernels).require_ids()
+
+
+@pytest.mark.parametrize("algo", ["deepwalk", "ppr", "neighbor"])
+def test_passages_are_used_again_and_pieces_are_those_of_the_cpu(long_store, tmp_path, monkeypatch, algo):
+    options = {"seed": 3, "overwrite": True, **({"fanout": (4, 3)} if algo == "neighbor" else {"num_walks": 3})}
+    sample(long_store, tmp_path / "s.zarr", algo, device="cpu", **options)
+    expected, made = files_of(tmp_path / "s.zarr"), []
+    begin = transfer.Passage.__init__
+    monkeypatch.setattr(transfer.Passage, "__init__", lambda passage: (made.append(passage), begin(passage))[1])
+    monkeypatch.setattr(compile, "LITTLE", -1)
+    monkeypatch.setattr(transfer, "PIECE", 1 << 14)
+    sample(long_store, tmp_path / "s.zarr", algo, device="cuda", **options)
+    assert_same_files(expected, files_of(tmp_path / "s.zarr"))
+    assert 1 <= len(made) <= 32
+
 
 IDS = {
     "sparse": lambda n: np.arange(n) * 3 + 5,
@@ -217,17 +345,21 @@ def test_ids_are_written_as_by_the_cpu(tmp_path, monkeypatch, algo, options, ids
     sample(store, tmp_path / "s.zarr", algo, device="cpu", **options)
     expected, converted, convert = files_of(tmp_path / "s.zarr"), [], Originals.to_host
 
-    def noted(originals, drawn):
+    def noted(originals, drawn, now):
         converted.append(drawn.keys())
-        return convert(originals, drawn)
+        return convert(originals, drawn, now)
 
     monkeypatch.setattr(Originals, "to_host", noted)
     monkeypatch.setattr(compile, "LITTLE", -1)
     if room:
-        monkeypatch.setattr(transfer, "ROOM", room)
+        monkeypatch.setattr(transfer, "PIECE", room)
     sample(store, tmp_path / "s.zarr", algo, device="cuda", **options)
     assert_same_files(expected, files_of(tmp_path / "s.zarr"))
-    assert bool(converted) == (ids in ("sparse", "64 bits", "unsigned") and algo != "layer")
+    assert bool(converted) == (algo != "layer")
+
+
+def no_memory(*_):
+    raise MemoryError
 
 
 def test_a_table_that_does_not_fit_stays_on_the_host(tmp_path, monkeypatch):
@@ -239,6 +371,6 @@ def test_a_table_that_does_not_fit_stays_on_the_host(tmp_path, monkeypatch):
     sample(graph, tmp_path / "s.zarr", device="cpu", **options)
     expected = files_of(tmp_path / "s.zarr")
     monkeypatch.setattr(compile, "LITTLE", -1)
-    monkeypatch.setattr(transfer, "ROOM", 1 << 50)
+    monkeypatch.setattr(Originals, "__init__", no_memory)
     sample(graph, tmp_path / "s.zarr", device="cuda", **options)
     assert_same_files(expected, files_of(tmp_path / "s.zarr"))

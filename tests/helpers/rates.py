@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from csaw.engine.devices import choice
+from csaw.engine.devices import beforehand, choice
 from csaw.engine.plan.rates import ASSUMED, Rates
 
 
@@ -10,6 +10,7 @@ def pin_rates(monkeypatch, found: Rates = ASSUMED) -> None:
     """Let this machine have the rates ``found``; nothing is measured."""
     for name in ("kept", "measured"):
         monkeypatch.setattr(choice, name, lambda devices=(): found)
+    monkeypatch.setattr(beforehand, "kept", lambda: found)
 
 
 def pin_row_bytes(monkeypatch, size: float) -> None:

@@ -14,7 +14,7 @@ from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.plan.batch_kind import frontiers
 from csaw.engine.plan.by_relation import sizes_of_relations
 from csaw.engine.plan.planning import worth_grouping
-from csaw.engine.samples.identifiers import Identifiers
+from csaw.engine.samples.identifiers import GroupArrays, Identifiers
 from csaw.engine.samples.layouts.hops import time_names
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.schedule.specialization import time_rules
@@ -101,7 +101,7 @@ class Hops:
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host({name: array[rows] for name, array in self.on_device().items()})
 
-    def stored(self, rows: slice, identifiers: Identifiers) -> dict[str, np.ndarray] | None:
+    def stored(self, rows: slice, identifiers: Identifiers) -> GroupArrays | None:
         """Copy them as a sample store has them; None where the host has to convert ids."""
         return self.backend.as_stored({name: array[rows] for name, array in self.on_device().items()}, identifiers)
 

@@ -16,7 +16,7 @@ from csaw.engine.cuda.declarations import BLOCK, HUB_BLOCK, WARP, record, struct
 from csaw.engine.cuda.runner import ALL_PARTITIONS, CudaRunner
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.selection import bounds
-from csaw.engine.samples.identifiers import Identifiers
+from csaw.engine.samples.identifiers import GroupArrays, Identifiers
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.schedule.schedule import crowds, rows_of
 from csaw.engine.schedule.specialization import sources_and_starts, time_rules
@@ -218,7 +218,7 @@ class Walks(WaitingWalks):
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host(self._of(rows))
 
-    def stored(self, rows: slice, identifiers: Identifiers) -> dict[str, np.ndarray] | None:
+    def stored(self, rows: slice, identifiers: Identifiers) -> GroupArrays | None:
         """Copy them as a sample store has them; None where the host has to convert ids."""
         return self.backend.as_stored(self._of(rows), identifiers)
 

@@ -25,6 +25,7 @@ from csaw.engine.schedule.specialization import TimeRules
 from csaw.partition import Partition
 from csaw.partition.base.stages import EDGES, tell
 from csaw.partition.graph.edge_columns import WEIGHT, EdgeColumn
+from csaw.partition.graph.left_offsets import read_left_offsets
 from csaw.partition.graph.store import INDICES
 
 EMPTY = np.uint32(2**32 - 1)  # a slot that holds no neighbor
@@ -59,8 +60,8 @@ class DeviceGraph:
         self.store, self.layout, self.builder, self.columns = store, layout, builder, columns
         self.transfers, self.transfer_bytes = 0, 0
         self.loaded = np.ones(len(store.partitions), np.uint8)
-        host_indptr = store.read_indptr()
-        self.indptr = on_device(host_indptr)
+        staging = Staging(store, needs.stored_columns, checks)
+        self.indptr = staging.offsets()
         stored = made(cupy.empty, store.edges, store, needs.stored_columns)
         self.indices, self.weights = stored[INDICES], stored.get(WEIGHT.array)
         self.edge_columns = tuple(stored[column.array] for column in needs.edge_columns)
@@ -73,10 +74,12 @@ class DeviceGraph:
         self.possible: Array = None
         self.built_bytes = needs.edge.built(layout) * store.edges
         self.depths, self.cases = needs.table_depths, cases_of(needs)
-        self._read(stored, Staging(store, needs.stored_columns, checks))
-        del stored
         if membership != "search" or layout.is_built:
-            self._build(host_indptr, rules)
+            self.builder.set_graph(self.address())
+        self._read(stored, staging)
+        del stored, staging
+        if layout.is_built:
+            self._build(rules)
         if not keeps_indices:
             self.indices = None
         if not keeps_weights:
@@ -105,23 +108,29 @@ class DeviceGraph:
         return vertex, edges - self.indptr[vertex]
 
     def _read(self, stored: dict[str, Array], staging: "Staging") -> None:
-        """Fill arrays of all edges, neighbors and columns, by their names in the store."""
+        """Fill arrays of all edges, neighbors and columns, by their names in the store.
+
+        What answers questions about members is built of a partition while the next one is read.
+        """
+        beside = cupy.cuda.Stream(non_blocking=True)
         for part in self.store.partitions:
             span = slice(part.first_edge, part.first_edge + part.edges)
             self.transfer_bytes += staging.upload(part, {name: array[span] for name, array in stored.items()})
             self.transfers += 1
+            with beside:
+                self._build_members(part.first_vertex, part.last_vertex)
             tell(part.first_edge + part.edges, self.store.edges, EDGES)
+        beside.synchronize()
 
-    def _build(self, indptr: np.ndarray, rules: TimeRules) -> None:
+    def _build_members(self, first: int, last: int) -> None:
+        for name, table in (("build_bloom", self.bloom), ("build_members", self.members)):
+            if table is not None:
+                for block, blocks in blocks_of(last - first, self.builder.device).items():
+                    self.builder.launch(name, blocks, block, first, last, table)
+
+    def _build(self, rules: TimeRules) -> None:
         launch, vertices = self.builder.launch, self.store.vertices
-        self.builder.set_graph(self.address())
         rows_of = blocks_of(vertices, self.builder.device)
-        if self.bloom is not None:
-            for block, blocks in rows_of.items():
-                launch("build_bloom", blocks, block, 0, vertices, self.bloom)
-        if self.members is not None:
-            for block, blocks in rows_of.items():
-                launch("build_members", blocks, block, 0, vertices, self.members)
         if self.layout is GraphLayout.ENTRIES:
             self.entries = cupy.empty(self.built_bytes // 4, np.uint32)
             self.builder.over("build_entries", self.store.edges, 0, self.store.edges, self.entries, block=BLOCK)
@@ -135,10 +144,10 @@ class DeviceGraph:
             build_sums(self.builder, 0, vertices, None, self.possible, self.check, self.entries)
         elif self.layout.has_alias_tables:
             self.entries = cupy.empty(self.built_bytes, np.uint8)
-            self._build_alias(indptr)
+            self._build_alias()
 
-    def _build_alias(self, indptr: np.ndarray) -> None:
-        first, edges, spans = 0, 0, []
+    def _build_alias(self) -> None:
+        first, edges, spans, indptr = 0, 0, [], self.indptr.get()
         while first < self.store.vertices:
             last = int(np.searchsorted(indptr, indptr[first] + ALIAS_CHUNK, side="right")) - 1
             last = min(max(last, first + 1), self.store.vertices)
@@ -186,6 +195,17 @@ class Staging:
     def __init__(self, store: Store, columns: Sequence[EdgeColumn], checks: Checks | None = None) -> None:
         self.store, self.checks = store, checks
         self.room = made(page_locked, store.largest_partition, store, columns)
+
+    def offsets(self) -> Array:
+        """Where the rows of the whole graph begin among all edges, on the GPU: int64 [V + 1]."""
+        if self.checks is not None:
+            stored, room = self.store.stored, self.room[INDICES].view(np.uint8)
+            count = stored.vertices + len(stored.partitions)
+            held = room[: 8 * count].view(np.int64) if room.size >= 8 * count else np.empty(count, np.int64)
+            sums = read_left_offsets(stored, held)
+            if sums is not None:
+                return self.checks.offsets(held, sums)
+        return on_device(self.store.read_indptr())
 
     def upload(self, part: Partition, arrays: Mapping[str, Array]) -> int:
         """Copy a partition into arrays on the GPU, by their names in the store. Returns the bytes copied."""

@@ -1,6 +1,6 @@
 // What is done on the device with arrays on their way from the store and to a sample, so that the host needs no compiled code for it: blocks are compared
-// with their checksums, values with their limit, and dense ids become original ones. Twins: first_damaged and all_within in
-// partition/arrays/checksum_kernels.py, relabel in engine/samples/kernels.py.
+// with their checksums, values with their limit, offsets with those before, and dense ids become original ones. Twins: first_damaged and all_within in
+// partition/arrays/checksum_kernels.py, rise in partition/arrays/loader.py, relabel in engine/samples/kernels.py.
 #include "group.cuh"
 #include "xxh64.cuh"
 
@@ -30,6 +30,19 @@ extern "C" __global__ void find_unlimited(i64 count, const void* values, i64 ite
     if (real) find_beyond(count, (const float*)values, __uint_as_float((u32)limit), wrong);
     else if (item == 8) find_beyond(count, (const u64*)values, limit, wrong);
     else find_beyond(count, (const u32*)values, (u32)limit, wrong);
+}
+
+// The offsets of the rows of a partition, `local`, into `out`, which has those among all edges; the partition begins with edge `first`. The least number
+// of one that is not where it must be, into `wrong`: they rise from 0 to `last`, by `most` at a time.
+extern "C" __global__ void place_offsets(i64 count, const i64* local, i64 first, i64 last, i64 most, i64* out, u64* wrong)
+{
+    const i64 stride = (i64)gridDim.x * blockDim.x;
+    for (i64 k = (i64)blockIdx.x * blockDim.x + threadIdx.x; k < count; k += stride) {
+        const i64 here = local[k], before = k == 0 ? 0 : local[k - 1];
+        out[k] = (i64)((u64)here + (u64)first);
+        const bool rises = here >= before && (u64)here - (u64)before <= (u64)(k == 0 ? 0 : most);
+        if (!rises || (k == count - 1 && here != last)) atomicMin(wrong, (u64)k);
+    }
 }
 
 template <typename D, typename T>

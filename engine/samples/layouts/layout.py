@@ -128,6 +128,8 @@ class SampleLayout(str, ABC):
     """Whether the arrays of a batch must be copied all at once, since only they say where an instance begins."""
     counts_visits: ClassVar[bool] = False
     """Whether vertices occur as often as they are visited, rather than once for each edge."""
+    counted_from: ClassVar[tuple[str, ...] | None] = None
+    """The arrays whose values ``sizes`` reads, of the others only the shape; None: it reads all."""
     joins_in_order: ClassVar[bool] = True
     """Whether the edges of an instance have an order of their own, by which ``--target`` joins them."""
     joins_batches: ClassVar[bool] = True

@@ -49,6 +49,7 @@ class Walks(Table):
     words = "walk", "walks"
     heading = "Walks: a sample is the vertices of each walk in order"
     has_walks = has_limit = counts_visits = True
+    counted_from = ("lengths",)
     first_ids = "walks"
     summed = ("edges", "instances", "ended_early")
 
@@ -114,6 +115,7 @@ class RaggedWalks(Ragged):
     first_version = 3
     words = "walk", "walks"
     has_walks = counts_visits = True
+    counted_from = ("lengths",)
     first_ids = "walks"
     edge_bounds = "walk_ptr", "walks"
 

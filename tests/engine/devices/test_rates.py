@@ -12,7 +12,7 @@ from helpers.graphs import random_store
 
 from csaw.cli.main import cli
 from csaw.engine.cuda.device import Device
-from csaw.engine.devices import choice
+from csaw.engine.devices import choice, kept_rates
 from csaw.engine.devices.choice import _measured_device as measure_device
 from csaw.engine.devices.choice import kept, measured  # as they are before a test pins them
 from csaw.engine.plan.rates import ASSUMED, GPU, HOST, Rates
@@ -88,7 +88,7 @@ def test_a_damaged_file_is_measured_again(folder, counted, damage):
 
 def test_the_file_of_another_machine_is_kept_and_not_read(folder, counted, monkeypatch):
     first = measured()
-    monkeypatch.setattr(choice, "processor_name", lambda: "another")
+    monkeypatch.setattr(kept_rates, "processor_name", lambda: "another")
     assert kept() == ASSUMED
     assert measured() == first
     assert counted == ["host", "host"]

@@ -12,7 +12,17 @@ from helpers.graphs import random_store
 from csaw.partition import open_graph, write_graph
 from csaw.partition.arrays import checksum_kernels, checksums
 from csaw.partition.arrays.block_hash import xxh64
-from csaw.partition.arrays.checksums import BLOCK, DTYPE, EMPTY, all_within, file_sum, first_damaged, sums_of
+from csaw.partition.arrays.checksums import (
+    BLOCK,
+    DTYPE,
+    EMPTY,
+    ZEROS,
+    all_within,
+    file_sum,
+    first_damaged,
+    first_damaged_of_end,
+    sums_of,
+)
 from csaw.partition.arrays.loader import array_digest
 from csaw.partition.arrays.nodes import digest
 from csaw.partition.arrays.spans import SpanReader
@@ -331,3 +341,20 @@ def test_checksums_that_are_no_whole_numbers_are_refused(tmp_path):
     path = forged(store, lambda said: said["checksums"]["arrays"].update({name: given}))
     with pytest.raises(StoreError, match=f"{name}/zarr.json or checksums is missing or damaged"):
         open_graph(path).load()
+
+
+@pytest.mark.parametrize("blocks", [1, 2, 9])
+def test_the_end_of_a_file_is_right_if_all_its_blocks_are(blocks):
+    rest = np.zeros(blocks * BLOCK, np.uint8)
+    rest[:100] = 7
+    right = sums_of(rest)
+    assert first_damaged_of_end(rest, right) == -1
+    assert right[1:].tolist() == [ZEROS] * (blocks - 1)
+    for block in range(blocks):
+        wrong = right.copy()
+        wrong[block] ^= 1
+        assert first_damaged_of_end(rest, wrong) == block
+        rest[block * BLOCK + 4000] = 1
+        assert first_damaged_of_end(rest, right) == block
+        assert first_damaged_of_end(rest, sums_of(rest)) == -1
+        rest[block * BLOCK + 4000] = 0

@@ -235,6 +235,22 @@ def test_what_was_being_removed_never_comes_back(tmp_path, left):
     assert [p.name for p in tmp_path.iterdir()] == ["g.zarr"]
 
 
+def test_a_store_is_removed_with_all_its_folders_and_no_link_is_followed(tmp_path, caplog):
+    kept, old = tmp_path / "kept", tmp_path / "old"
+    kept.mkdir()
+    (kept / "mine").write_text("mine")
+    for folder in ("", "walks", "walks/c", "walks/c/0", "empty"):
+        (old / folder).mkdir(parents=True, exist_ok=True)
+        for number in range(40 * (folder != "empty")):
+            (old / folder / f"f{number}").write_text("x")
+    (old / "walks" / "link").symlink_to(kept)
+    (old / "link").symlink_to(kept / "mine")
+    (old / "lost").symlink_to(tmp_path / "nothing")
+    replace.discard(old, tmp_path / "name")
+    assert [path.name for path in tmp_path.rglob("*")] == ["kept", "mine"]
+    assert caplog.text == ""
+
+
 def test_what_was_put_aside_is_named_by_readers_and_brought_back_by_the_next_writer(tmp_path):
     out, aside = tmp_path / "g.zarr", tmp_path / ".g.zarr.csaw-aside"
     generate("karate", out)

@@ -8,9 +8,11 @@ from csaw.partition import open_graph, write_graph
 from csaw.partition.arrays import arrays, checksum_kernels, loader
 from csaw.partition.arrays.arrays import growing_array
 from csaw.partition.arrays.checksums import BLOCK, first_damaged_of_few
-from csaw.partition.arrays.loader import open_array, read_array, read_uncompared
+from csaw.partition.arrays.loader import open_array, read_array
+from csaw.partition.arrays.uncompared import read_uncompared
 from csaw.partition.base import first_work
 from csaw.partition.errors import StoreError
+from csaw.partition.graph.left_offsets import read_left_offsets
 from csaw.partition.graph.views import Coalesced, Split, Window, Windowed
 
 SIZES = [1, BLOCK // 4, BLOCK // 4 + 1, 2 * BLOCK // 4, 2 * BLOCK // 4 + 1, 3 * BLOCK // 4 - 1, 5 * BLOCK // 4 + 7]
@@ -99,8 +101,8 @@ def test_what_cannot_be_left_is_not_read(tmp_path, monkeypatch):
     assert not out.any()
 
 
-def graph(path, **options):
-    made = random_store(path / "made.zarr", vertices=1500, edges=9000).load()
+def graph(path, vertices=1500, **options):
+    made = random_store(path / "made.zarr", vertices=vertices, edges=9000).load()
     given = made.indptr, made.indices, made.weights
     return write_graph(path / "g.zarr", *given, directed=False, partitions=5, **options)
 
@@ -140,3 +142,98 @@ def test_views_of_some_edges_leave_nothing(tmp_path):
     expected = {"indices": np.zeros_like(held["indices"])}
     view.read_edges(0, expected)
     assert np.array_equal(held["indices"], expected["indices"])
+
+
+# Offsets of rows, and original ids.
+
+
+@pytest.mark.parametrize("kind", ["stored", "packed", "unchecked"])
+def test_offsets_are_left_as_they_are_stored(tmp_path, kind):
+    store = graph(tmp_path, 9000, compression="lz4" if kind == "packed" else None)
+    store = open_graph(store.path, checksums=kind != "unchecked")
+    held, at, left = np.zeros(store.vertices + len(store.partitions), np.int64), 0, 0
+    for part, own in zip(store.partitions, read_left_offsets(store, held), strict=True):
+        expected = store.read_offsets(part.number)
+        assert np.array_equal(held[at : at + expected.size], expected)
+        assert own.size == ((expected.nbytes - 1) // BLOCK if kind == "stored" else 0)
+        assert first_damaged_of_few(held[at:].view(np.uint8)[: own.size * BLOCK], own) == -1
+        at, left = at + expected.size, left + own.size
+    assert at == held.size
+    assert (left > 10) == (kind == "stored")
+    assert read_left_offsets(Coalesced(store, 2), held) is None
+
+
+def test_changed_offsets_that_are_not_left_are_named(tmp_path):
+    store = graph(tmp_path)  # a partition has less than a block of them
+    file = store.path / "partitions" / "00003" / "indptr" / "c" / "0"
+    damage(file, 40)
+    with pytest.raises(StoreError, match=f"{file}: bytes from 0 on have changed"):
+        read_left_offsets(store, np.zeros(store.vertices + len(store.partitions), np.int64))
+
+
+def numbered(path, ids=lambda vertices: np.arange(vertices) * 3 + 5):
+    made = random_store(path / "numbered.zarr", vertices=2000, edges=9000).load()
+    given = made.indptr, made.indices, made.weights
+    named = ids(made.indptr.size - 1)
+    return write_graph(path / "ids.zarr", *given, directed=False, partitions=2, vertex_ids=named)
+
+
+@pytest.mark.parametrize("is_view", [False, True])
+def test_ids_are_left_and_compared_later(tmp_path, is_view):
+    store = numbered(tmp_path)
+    seen = Split(Coalesced(store, 1), 1500) if is_view else store
+    seen.ids_store.leave_ids()
+    assert store.ids_left.size == (8 * 2000 - 1) // BLOCK
+    assert np.array_equal(seen.stored_ids(), np.arange(2000) * 3 + 5)
+    seen.ids_store.compare_ids()
+    assert store.ids_left is None
+    kept = seen.stored_ids()
+    seen.ids_store.forget_ids()
+    assert seen.stored_ids() is kept
+
+
+@pytest.mark.parametrize("at", [3, BLOCK - 1, BLOCK, 2 * BLOCK - 1])
+def test_ids_that_have_changed_are_named_whenever_they_are_compared(tmp_path, at):
+    store = numbered(tmp_path)
+    for file in sorted((store.path / "vertex_ids" / "c").iterdir()):
+        damage(file, at)
+        with pytest.raises(StoreError) as expected:
+            open_graph(store.path).stored_ids()
+        found = open_graph(store.path)
+
+        def compare_later(found=found):
+            found.leave_ids()  # finds those of the last block, and those that do not rise
+            found.compare_ids()
+
+        with pytest.raises(StoreError) as later:
+            compare_later()
+        assert str(later.value) == str(expected.value)
+        found.forget_ids()
+        with pytest.raises(StoreError) as again:
+            found.stored_ids()
+        assert str(again.value) == str(expected.value)
+        damage(file, at)
+
+
+def test_ids_that_change_on_disk_meanwhile_are_named(tmp_path):
+    store = numbered(tmp_path)
+    store.leave_ids()
+    store.id_arrays[0][7] += 1
+    with pytest.raises(StoreError, match="its ids have changed while they were used"):
+        store.compare_ids()
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [lambda n: None, lambda n: np.array([f"v{k:05}" for k in range(n)], object)],
+    ids=["none", "strings"],
+)
+def test_other_ids_are_not_left(tmp_path, ids):
+    store = numbered(tmp_path, ids)
+    store.leave_ids()
+    assert store.ids_left is None
+    assert "id_arrays" not in vars(store)
+    mapped = numbered(tmp_path / "mapped")
+    mapped.map_ids()
+    mapped.leave_ids()
+    assert mapped.ids_left is None
