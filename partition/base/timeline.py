@@ -19,6 +19,7 @@ from types import CodeType, FrameType
 from typing import IO, NamedTuple
 
 SHORTEST = 0.0005  # seconds
+LONGEST_START = 1.5  # seconds that Python may wait for a disk before csaw's first line
 ROOT = str(Path(__file__).parents[2])
 IMPORTS = "_find_and_load"  # the function of Python that imports a module
 STARTING = "starting Python"
@@ -136,13 +137,20 @@ class Timeline:
 
 
 def process_start() -> float:
-    """When the process was started, by ``time.perf_counter``, to a hundredth of a second; now where nobody says."""
+    """When Python was started in this process, by ``time.perf_counter``, to a hundredth of a second; now where nobody
+    says.
+
+    A shell that ends with a command becomes its process, and the system knows the start of the shell alone. So where
+    the process is more than LONGEST_START older than the processor time that it has used, it has been another program.
+    """
     now = time.perf_counter()
     try:
         ticks = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[19])
-        return now - (time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK"))
+        seconds = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
     except (OSError, AttributeError, ValueError, IndexError):  # not Linux
         return now
+    used = time.process_time()
+    return now - (seconds if seconds <= used + LONGEST_START else used)
 
 
 def _name_of(code: CodeType) -> str | None:

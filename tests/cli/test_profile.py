@@ -49,6 +49,13 @@ def test_the_timeline_adds_up_to_the_time_of_the_command(tmp_path, line):
     assert all(0 <= event["ts"] <= event["ts"] + event["dur"] <= whole["dur"] + 1 for event in spans)
 
 
+def test_a_shell_that_becomes_the_command_does_not_count(tmp_path):
+    line = f"sleep 6; exec {sys.executable} -m csaw.cli evaluate karate --measures degree --profile p.json"
+    subprocess.run(["sh", "-c", line], env=os.environ | {"PYTHONPATH": SOURCE}, cwd=tmp_path, check=True)
+    whole = next(one for one in json.loads((tmp_path / "p.json").read_text())["traceEvents"] if one["ph"] == "X")
+    assert whole["dur"] < 6e6
+
+
 def test_a_profile_replaces_no_file_and_is_written_where_the_command_fails(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "kept.json").write_text("mine")
