@@ -13,7 +13,7 @@ class Minibatch(InTime, ChosenBias, MiniBatches):
     fanout: tuple[int, ...] | ByRelation = option(
         (25, 10),
         help="neighbors that a vertex selects, one number for each hop, separated by commas; -1 selects all; on a "
-        "graph of several types also RELATION=NUMBERS, repeated for other relations",
+        "graph of several types also RELATION=NUMBERS, repeated for other relations; the relation * is all others",
         kind=Fanout,
         low=-1,
     )

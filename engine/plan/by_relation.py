@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from csaw.partition.graph.types import Types
 
 
+OTHERS = "*"  # the name of all relations that are not given
+
+
 def fanouts_of(algorithm: Algorithm) -> ByRelation | None:
     """The fanouts of an algorithm by relation; None where it selects from all edges of a vertex together."""
     fanout = getattr(algorithm, "fanout", None)
@@ -31,7 +34,7 @@ def sizes_of_relations(algorithm: Algorithm) -> np.ndarray:
 
 def in_full(fanout: ByRelation, store: "Store") -> ByRelation:
     """The fanouts of all relations of a graph, in the order of their numbers and under their full names; of those that
-    are not given, 0. OptionError for a name that means none of them, or several.
+    are not given, those of OTHERS, or 0. OptionError for a name that means none of them, or several.
     """
     types = store.stored.types
     if types is None:
@@ -39,10 +42,12 @@ def in_full(fanout: ByRelation, store: "Store") -> ByRelation:
             f"--fanout: {store.path} has one type of vertices and no relations; give numbers such as 25,10, or make "
             "a graph of several types with csaw partition SOURCE-NAME-TARGET=FILE ..."
         )
-    none = (0,) * len(next(iter(fanout.values())))
-    found = ByRelation((str(relation), none) for relation in types.relations)
+    others = fanout.get(OTHERS, (0,) * len(next(iter(fanout.values()))))
+    found = ByRelation((str(relation), others) for relation in types.relations)
     given = dict[str, str]()
     for name, sizes in fanout.items():
+        if name == OTHERS:
+            continue
         full = _full_name(name, types)
         if full in given:
             raise OptionError(f"--fanout: {full} is there twice, as {quoted(given[full])} and {quoted(name)}")

@@ -172,6 +172,8 @@ def test_text_and_the_command_line_mean_the_same(tmp_path, store):
     keys = {("b", "to_b", "b") if name == "b-to_b-b" else name: sizes for name, sizes in FANOUT.items()}
     other = csaw.sample(store, algo="minibatch", fanout=keys, device="cpu", progress=False)
     assert np.array_equal(one["e_id"], other["e_id"])
+    every = csaw.sample(store, algo="minibatch", fanout=dict.fromkeys(keys, (2, 1)) | {"*": (2, 1)}, progress=False)
+    assert all(list(sizes) == [2, 1] for sizes in every.manifest["request"]["parameters"]["fanout"].values())
     given = [word for name, sizes in FANOUT.items() for word in ("--fanout", f"{name}={','.join(map(str, sizes))}")]
     line = ["sample", str(store.path), str(tmp_path / "s.zarr"), "--algo", "minibatch", "--device", "cpu", *given]
     assert CliRunner().invoke(cli, line).exit_code == 0
