@@ -10,6 +10,7 @@ import numpy as np
 from csaw.engine.plan.batch_kind import BatchKind
 from csaw.engine.plan.contracts import Array, Batch
 from csaw.engine.schedule.backend import Backend
+from csaw.engine.sources.seeds import Excluded
 
 Begin = Callable[..., Batch]
 """Makes a batch of a backend, the number of the first instance, and the sources: one of the kind of the backend."""
@@ -48,6 +49,13 @@ ANYWHERE: Mapping[BatchKind, Begin] = {
 """The classes of batches that need nothing of a backend beyond its contract."""
 
 
+EXCLUDING: Mapping[BatchKind, Late] = {
+    BatchKind.MINIBATCHES: Late(f"{HERE}.excluded", "Excluding"),
+    BatchKind.MINIBATCHES_IN_TIME: Late(f"{HERE}.excluded", "ExcludingInTime"),
+}
+"""The classes of batches that leave out edges."""
+
+
 class BatchBackend(Backend):
     """A backend that has a class of batches for each kind.
 
@@ -57,7 +65,9 @@ class BatchBackend(Backend):
 
     batches: ClassVar[Mapping[BatchKind, Begin]]
 
-    def begin(self, first: int, sources: Array) -> Batch:
+    def begin(self, first: int, sources: Array, excluded: Excluded | None = None) -> Batch:
+        if excluded is not None:
+            return EXCLUDING[self.plan.kind].found()(self, first, sources, excluded)
         batch = self.batches[self.plan.kind](self, first, sources)
         return self.induce(batch, len(sources)) if self.plan.induced and not self.plan.request.target else batch
 

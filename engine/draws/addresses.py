@@ -20,16 +20,19 @@ So a sample does not depend on the thread, batch, partition, device or order tha
     order of edges   ORDER_DRAWS + number of the edge, at the slot of the sources; of instances that are joined
                      (--target)
     trial of picks   TRIAL_DRAWS + number of the trial among those of the slot's vertex: its edge, and its coin
+    pick that stays  EXCLUDE_DRAWS + number of the pick, where more are drawn and some edges left out: loaders of links
     pool of several  POOL_DRAWS + number >> 1, at the slot of the pool's first vertex; a number is a try, or beyond all
                      tries a pick
 """
 
 import numpy as np
 
+PHILOX_MULTIPLIERS, PHILOX_KEYS = (0xD2511F53, 0xCD9E8D57), (0x9E3779B9, 0xBB67AE85)
 HOOK_DRAWS = np.uint64(1 << 31)
 POOL_DRAWS = np.uint64(5 << 29)  # uniform picks from a pool of several vertices
 TRIAL_DRAWS = np.uint64(11 << 28)  # edges of a vertex's own row, proposed and accepted by their biases
 SIZE_DRAWS = np.uint64(3 << 30)  # forest fire's coin flips
+EXCLUDE_DRAWS = np.uint64(13 << 28)  # which of more picks than asked for stay, once some edges are left out
 UPDATE_DRAWS = np.uint64(7 << 29)  # the seed of what a traversal's update draws, at the slot of its edge
 FRONTIER_DRAWS = np.uint64(15 << 28)  # what selects a frontier from a pool of vertices that wait
 REST_DRAWS = HOOK_DRAWS  # what decides a flip that fell on its limit: no hook of a traversal draws anything

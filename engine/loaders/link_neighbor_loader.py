@@ -11,7 +11,7 @@ import numpy as np
 from csaw.engine.loaders.graphs import GraphData
 from csaw.engine.loaders.hetero import fanout_of
 from csaw.engine.loaders.inputs import as_tensor, links_of
-from csaw.engine.loaders.links import LinkBatches, Links, sampling_of, weights_of_ends
+from csaw.engine.loaders.links import LinkBatches, Links, edges_between, sampling_of, weights_of_ends
 from csaw.engine.loaders.mini_batches import MiniBatch
 from csaw.engine.loaders.neighbor_loader import GraphLoader, algorithm_options
 from csaw.engine.loaders.non_edges import NonEdges
@@ -29,6 +29,7 @@ from csaw.engine.plan.rates import available_bytes
 from csaw.engine.sources.given_sources import known_times
 from csaw.engine.sources.seeds import SeedOrder
 from csaw.partition.base.arguments import flag, mapping, maybe, real
+from csaw.partition.base.plain_data import Values
 from csaw.partition.base.python_names import in_python
 from csaw.partition.errors import BudgetError, OptionError
 from csaw.partition.graph.in_memory import InMemory
@@ -59,6 +60,31 @@ NAMES = (
 """Names that mini-batches of links have beside those of neighbors."""
 
 
+def refuse_excluding(
+    is_asked: bool,
+    replace: bool,
+    weight_attr: str | None,
+    subgraph_type: object,
+    num_neighbors: object,
+    options: Values,
+) -> None:
+    """OptionError for arguments with which links cannot be excluded, where that ``is_asked``."""
+    weighted = weight_attr is not None or options.get("weighted") or "edge_bias" in options
+    weighted = weighted or options.get("bias", "none") not in ("none", "weight")
+    wrong = {
+        "replace": replace,
+        "weight_attr": weighted,
+        "subgraph_type": getattr(subgraph_type, "value", subgraph_type) == "induced",
+        "num_neighbors": isinstance(num_neighbors, Mapping),
+    }
+    for name, is_wrong in wrong.items():
+        if is_asked and is_wrong:
+            raise OptionError(
+                f"exclude_links and {name} exclude each other: links can be left out only of neighbors that are "
+                "drawn uniformly without replacement, from all edges of a vertex together"
+            )
+
+
 class LinkNeighborLoader(GraphLoader[MiniBatch]):
     """PyTorch Geometric's LinkNeighborLoader, drawn by csaw, with negatives that are never edges.
 
@@ -78,8 +104,10 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
     and u -> v is not, u -> v may be drawn. Negatives depend only on the seed, the epoch and the number of the link; if
     ``amount`` is an integer, the size of mini-batches does not matter.
 
-    Links that are also edges of data are sampled like all other edges, so a model sees what it shall predict; keep them
-    apart with ``RandomLinkSplit(disjoint_train_ratio=0.3)``.
+    Links that are also edges of data are sampled like all other edges, so a model sees what it shall predict. With
+    ``exclude_links=True``, a mini-batch has no edge between the ends of any of its links, in either direction; its
+    nodes select among their other edges, as many as without this. Or keep links and edges apart with
+    ``RandomLinkSplit(disjoint_train_ratio=0.3)``.
 
     Args:
         data: as for :class:`NeighborLoader`. With ``neg_sampling``, the rows of a graph store are also loaded into host
@@ -101,6 +129,7 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
             also of nodes.
         weight_attr: the attribute with edge weights to draw by.
         known_edges: further pairs [2, m] that are no negatives, such as the links of a test set.
+        exclude_links: select no edge between the ends of a link of the mini-batch.
         skip_full: leave out links whose source has an edge to every other vertex, which is an error otherwise if
             negatives are triplets. ``skipped`` is their number.
         batch_size: number of links in a mini-batch.
@@ -125,7 +154,12 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
     drawn: LinkBatches
 
     @in_python(
-        READERS | {"features": maybe(mapping("arrays")), "skip_full": flag, "neg_sampling_ratio": maybe(real)},
+        READERS
+        | {
+            "features": maybe(mapping("arrays")),
+            **dict.fromkeys(("skip_full", "exclude_links"), flag),
+            "neg_sampling_ratio": maybe(real),
+        },
         fanout="num_neighbors",
         seeds_per_batch="batch_size",
     )
@@ -146,6 +180,7 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
         weight_attr: str | None = None,
         *,
         known_edges: object = None,
+        exclude_links: bool = False,
         skip_full: bool = False,
         batch_size: int = 1,
         shuffle: bool = False,
@@ -161,6 +196,7 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
     ) -> None:
         options = without_others(options, "LinkNeighborLoader")
         refuse_decided(options, DECIDED)
+        refuse_excluding(exclude_links, replace, weight_attr, subgraph_type, num_neighbors, options)
         timed = Timed(time_attr, None, temporal_strategy)
         is_timed = timed.check(subgraph_type, weight_attr, options)
         if is_timed != (edge_label_time is not None):
@@ -178,7 +214,8 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
             non_edges = self._non_edges(sampling, ends, *edges, *known)
         kept = self._kept(ends[0], sampling, non_edges, skip_full)
         self.skipped = ends.shape[1] - kept.size
-        links = Links(ends, times, kept, sampling, non_edges, disjoint, seed)
+        parallel = self._parallel(ends) if exclude_links else None
+        links = Links(ends, times, kept, sampling, non_edges, disjoint, seed, parallel)
         self.filter = LinkLoader(
             self.data,
             self.permuted,
@@ -212,6 +249,16 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
         store = self.graph.store
         held = store if isinstance(store, InMemory) else store.load()
         return np.stack([np.repeat(np.arange(store.vertices), np.diff(held.indptr)), held.indices.astype(np.int64)])
+
+    def _parallel(self, ends: np.ndarray) -> np.ndarray:
+        """int64 [2, n]: how many edges lead from the source of each link to its target, and back; or more."""
+        store = self.graph.store
+        if not store.multigraph:
+            return np.ones_like(ends)
+        held, found = store if isinstance(store, InMemory) else store.load(), np.empty_like(ends)
+        for out, (source, target) in zip(found, (ends, ends[::-1]), strict=True):
+            edges_between(held.indptr, held.indices, source, target, out)
+        return found
 
     def _links(self, given: object) -> np.ndarray:
         """int64 [2, n]: the links that ``edge_label_index`` names. OptionError where there are none."""

@@ -17,14 +17,17 @@ from csaw.engine.loaders.mini_batches import EPOCHS, IN_FLIGHT, EpochBatches
 from csaw.engine.loaders.non_edges import NonEdges
 from csaw.engine.loaders.pyg_arguments import MOST_SEEDS
 from csaw.engine.loaders.tensors import needed, span_of
+from csaw.engine.plan.batch_kind import BatchKind
 from csaw.engine.runs.job import prepare
 from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.sources.given_columns import IDS
 from csaw.engine.sources.given_sources import TIMES
-from csaw.engine.sources.seeds import SeedOrder
+from csaw.engine.sources.seeds import Excluded, SeedOrder
 from csaw.engine.sources.sources import MOST_EPOCHS
 from csaw.partition import GraphStore
 from csaw.partition.base.arguments import unboxed
+from csaw.partition.base.compile import njit
+from csaw.partition.base.kernel_tools import place_behind
 from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -95,6 +98,9 @@ class Links:
     non_edges: NonEdges | None
     disjoint: bool
     seed: int
+    parallel: np.ndarray | None = None
+    """int64 [2, n], of loaders that leave out the links themselves: how many edges lead from the source of each to its
+    target, or the other way round, or more."""
 
     def negatives(self, links: int) -> int:
         """The number of negatives of a mini-batch with so many links."""
@@ -130,6 +136,18 @@ class Links:
         if self.disjoint:
             return BatchLinks(numbers, ends, np.arange(ends.size), times)
         return BatchLinks(numbers, *np.unique(ends, return_inverse=True), times)
+
+    def excluded(self, numbers: list[np.ndarray]) -> Excluded:
+        """The edges that mini-batches with these links leave out: those between the ends of a link, in either
+        direction.
+        """
+        assert self.parallel is not None
+        every = np.concatenate(numbers)
+        local = np.repeat(np.arange(len(numbers)), [one.size for one in numbers])
+        (source, target), (there, back) = self.ends[:, every], self.parallel[:, every]
+        rows = np.stack([np.tile(local, 2), np.append(source, target), np.append(target, source)])
+        (of, row, end), first = np.unique(rows, axis=1, return_index=True)
+        return Excluded(of, row, end, np.append(there, back)[first])
 
 
 class BatchLinks(NamedTuple):
@@ -172,13 +190,31 @@ class LinkBatches(EpochBatches):
         job = prepare(store, "minibatch", measure=True, **asked, seed=links.seed, ids="dense", instances=planned)
         plan = replace(job.plan, request=replace(job.plan.request, instances=instances))
         self.links: Callable[[int], BatchLinks] = lru_cache(KEPT)(partial(_links_of, links, order))
-        made = job.sources.made_by(partial(_seeds_of, self.links))
+        excluded = None
+        if links.parallel is not None:
+            plan = replace(plan, kind=BatchKind.MINIBATCHES if links.times is None else BatchKind.MINIBATCHES_IN_TIME)
+            excluded = partial(_excluded_by, links, self.links)
+        made = job.sources.made_by(partial(_seeds_of, self.links), excluded)
         self.stream = Stream(replace(job, plan=plan, sources=made), on_device=on_device)
 
 
 def _links_of(links: Links, order: SeedOrder, number: int) -> BatchLinks:
     positions = order.positions(number, number + 1)[0]
     return links.batch(positions[positions >= 0], number // order.batches_per_epoch)
+
+
+def _excluded_by(links: Links, drawn: Callable[[int], BatchLinks], first: int, last: int) -> Excluded:
+    return links.excluded([drawn(number).numbers for number in range(first, last)])
+
+
+@njit(nogil=True)
+def edges_between(
+    indptr: np.ndarray, indices: np.ndarray, source: np.ndarray, target: np.ndarray, out: np.ndarray
+) -> None:
+    """Write how many edges lead from each source to its target, in sorted rows."""
+    for i in range(source.size):
+        row = indices[indptr[source[i]] : indptr[source[i] + 1]]
+        out[i] = place_behind(row, target[i]) - place_behind(row, target[i] - 1)
 
 
 def _seeds_of(links: Callable[[int], BatchLinks], first: int, last: int) -> np.ndarray:

@@ -38,6 +38,7 @@ from csaw.engine.plan.contracts import (
 from csaw.engine.plan.plan import Plan
 from csaw.engine.samples.identifiers import GroupArrays, Identifiers
 from csaw.engine.schedule.specialization import Specialization
+from csaw.engine.sources.seeds import Excluded
 from csaw.partition.errors import BiasError, OptionError
 
 # Flags in arrays of NumPy or CuPy: whether one is set, and how many are.
@@ -100,11 +101,12 @@ class Backend(Specialization, ABC):
     # Batches
 
     @abstractmethod
-    def begin(self, first: int, sources: Array) -> Batch:
+    def begin(self, first: int, sources: Array, excluded: Excluded | None = None) -> Batch:
         """Begin a batch of n instances from number ``first`` on.
 
         ``sources``: what Sources.take gives, dense ids [n] for walks, [n, 2] with the times of start edges, [n,
-        frontier size] for traversals, and [n, frontier size, 2] for mini-batches.
+        frontier size] for traversals, and [n, frontier size, 2] for mini-batches. ``excluded``: edges that mini-batches
+        do not select.
 
         On a streamed graph it is a WaitingBatch. MemoryError if the batch does not fit.
         """

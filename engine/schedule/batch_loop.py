@@ -19,6 +19,7 @@ from csaw.engine.schedule.backend import ALL, Backend, Crowded, OverBudget
 from csaw.engine.schedule.of_stages import OfRelations, OfStages, Relations
 from csaw.engine.schedule.schedule import Counters, Schedule
 from csaw.engine.sources.given_sources import CHANCES, LABELS
+from csaw.engine.sources.seeds import Excluded
 from csaw.engine.sources.sources import Sources
 from csaw.partition.base.kernel_time import Lapse, Stopwatch
 from csaw.partition.base.quoting import quoted
@@ -153,15 +154,18 @@ class Batches:
 
     def begin(self, first: int, last: int) -> Batch:
         """The backend's batch of the instances first .. last - 1, before anything of it is drawn."""
-        return self.begin_from(first, self.sources.take(first, last, self.flat, self.backend.xp))
+        excluded = None if self.sources.excluded is None else self.sources.excluded(first, last)
+        return self.begin_from(first, self.sources.take(first, last, self.flat, self.backend.xp), excluded)
 
-    def begin_from(self, first: int, sources: Array) -> Batch:
-        """The backend's batch of the instances from number ``first`` on that start from these sources."""
+    def begin_from(self, first: int, sources: Array, excluded: Excluded | None = None) -> Batch:
+        """The backend's batch of the instances from number ``first`` on that start from these sources, without the
+        edges that are ``excluded``.
+        """
         if self.stages is not None:
             sources = sources - sources.dtype.type(self.stages.first)
         if self.relations is not None:
             sources = self.relations.numbered(sources)
-        return self.backend.begin(first, sources)
+        return self.backend.begin(first, sources) if excluded is None else self.backend.begin(first, sources, excluded)
 
     def begin_unit(self, drawn: Sequence[FinishedBatch] = ()) -> None:
         """Begin instances that are kept together until all of them are ``drawn``: those that are so already count."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from math import isqrt
+from typing import NamedTuple
 
 import numpy as np
 
@@ -177,3 +178,19 @@ def order_of(algorithm: MiniBatches, listed: np.ndarray | None, count: int, seed
     if algorithm.draws_seeds:
         return DrawnSeeds.of(algorithm, listed, count, seed)
     return SeedOrder.of(algorithm, count, seed)
+
+
+class Excluded(NamedTuple):
+    """Pairs of vertices between which a mini-batch selects no edge.
+
+    Attributes:
+        local: int64 [n], the mini-batch of each, counted from the first of the batch.
+        source: the vertex whose row has the edges.
+        target: the vertex that they lead to.
+        edges: how many there are.
+    """
+
+    local: np.ndarray
+    source: np.ndarray
+    target: np.ndarray
+    edges: np.ndarray

@@ -20,7 +20,7 @@ from csaw.engine.api.rules import VertexLayer, WholeClusters
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.draws.addresses import SOURCE_SLOT
 from csaw.engine.sources.given_sources import Listed, read_sources, source_times, times_asked
-from csaw.engine.sources.seeds import MOST_BATCHES, DrawnSeeds, SeedOrder, order_of
+from csaw.engine.sources.seeds import MOST_BATCHES, DrawnSeeds, Excluded, SeedOrder, order_of
 from csaw.engine.sources.start_edges import StartEdges
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
@@ -199,6 +199,7 @@ class Sources:
     seeds: SeedOrder | None = None  # the order that :meth:`in_turn` has given
     start_edges: StartEdges | None = None  # of walks that start at edges by their times
     made: Callable[[int, int], np.ndarray] | None = None  # what :meth:`made_by` has given
+    excluded: Callable[[int, int], Excluded] | None = None
 
     def __init__(
         self,
@@ -364,10 +365,14 @@ class Sources:
         made.seeds = seeds
         return made
 
-    def made_by(self, made: Callable[[int, int], np.ndarray]) -> "Sources":
-        """Return sources of mini-batches whose seeds ``made`` gives, as :meth:`take` does, for first and last."""
+    def made_by(
+        self, made: Callable[[int, int], np.ndarray], excluded: Callable[[int, int], Excluded] | None = None
+    ) -> "Sources":
+        """Return sources of mini-batches whose seeds ``made`` gives, as :meth:`take` does, for first and last, and
+        between which vertices they select no edge.
+        """
         other = copy(self)
-        other.made = made
+        other.made, other.excluded = made, excluded
         return other
 
     def at(self, positions: np.ndarray) -> np.ndarray:

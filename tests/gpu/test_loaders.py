@@ -94,6 +94,26 @@ def test_links_and_their_negatives_are_those_of_the_cpu(where, sampling):
         assert b.x.device.type == where
 
 
+@pytest.mark.parametrize("kind", [{}, {"num_neighbors": [-1, 2]}, {"time_attr": "time"}])
+def test_links_are_left_out_as_on_the_cpu(kind):
+    need_package("torch_geometric")
+    from torch_geometric.data import Data
+
+    from csaw.engine.loaders import LinkNeighborLoader
+
+    draw = np.random.default_rng(0)
+    data = Data(edge_index=torch.from_numpy(draw.integers(0, 200, (2, 3000))), num_nodes=200)
+    data.time = torch.from_numpy(draw.integers(0, 30, 3000))
+    given = {"edge_label_time": data.time[::3]} if "time_attr" in kind else {}
+    options = {"num_neighbors": [4, 3], "batch_size": 32, "seed": 5, "exclude_links": True} | kind | given
+
+    def drawn(device):
+        loader = LinkNeighborLoader(data, edge_label_index=data.edge_index[:, ::3], device=device, **options)
+        return [(batch.n_id.tolist(), batch.e_id.tolist()) for batch in loader]
+
+    assert drawn("cuda") == drawn("cpu")
+
+
 @pytest.mark.parametrize("sampler", ["ladies", "fastgcn"])
 def test_layers_are_those_of_the_cpu_on_the_device_that_drew_them(store, sampler):
     from csaw.engine.loaders import LayerLoader
