@@ -19,6 +19,7 @@ from csaw.engine.verify.statistics import (
     LawTable,
     Result,
     Situation,
+    ascending,
     bounded_sum,
     certain,
     fit_law,
@@ -234,15 +235,22 @@ def chosen(choices: Choices, counts: np.ndarray, laws: Laws, sizes: np.ndarray, 
     rows = choices.grouped[0]
     enough = np.flatnonzero(counts * times >= 2 * LEAST_EXPECTED)
     stratum = strata(rows[enough], choices.columns, sizes)
-    present = np.unique(stratum)
+    many = np.bincount(stratum)
     taken: list[tuple[int, int, int]] = []  # (rank, stratum, number)
-    for one in present.tolist():
-        here = enough[stratum == one]
-        here = here[np.argsort(-counts[here], kind="stable")][:CONTEXTS]
-        fits = np.cumsum(laws.listed(rows[here])) <= OUTCOMES // present.size
+    for one, here in enumerate(np.split(enough[ascending(stratum, many.size)], np.cumsum(many[:-1]))):
+        here = here[most_frequent(counts[here])]
+        fits = np.cumsum(laws.listed(rows[here])) <= OUTCOMES // max(1, np.count_nonzero(many))
         taken += [(rank, one, number) for rank, number in enumerate(here[fits].tolist())]
     numbers = np.array([number for *_, number in sorted(taken)], np.int64)
     return numbers[laws.within(rows[numbers])] if numbers.size else numbers
+
+
+def most_frequent(counts: np.ndarray) -> np.ndarray:
+    """Places of the CONTEXTS largest counts, the largest first, equal ones in their order."""
+    upto = np.cumsum(np.bincount(counts))
+    least = int(np.searchsorted(upto, counts.size - CONTEXTS, "right"))
+    more, equal = np.flatnonzero(counts > least), np.flatnonzero(counts == least)
+    return np.append(more[np.argsort(-counts[more], kind="stable")], equal[: CONTEXTS - more.size])
 
 
 @dataclass(frozen=True)

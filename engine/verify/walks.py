@@ -17,8 +17,8 @@ from csaw.engine.verify.checks import Check, Checks, SingleChoices, Subject, sin
 from csaw.engine.verify.choices import Counter
 from csaw.engine.verify.course import CHOICES, EDGES, TRANSITIONS, in_order
 from csaw.engine.verify.forms import RowLaws
-from csaw.engine.verify.kernels import check_walks
 from csaw.engine.verify.statistics import Choices, Laws, fit_law, ranges
+from csaw.engine.verify.steps import Lines, check_walks
 from csaw.partition.base.parallel import go_on, heeding
 from csaw.partition.base.stages import stage, unseen
 
@@ -85,7 +85,7 @@ class WalkPass:
 
     def __init__(self, subject: Subject, lawful: bool) -> None:
         self.subject, self.lawful, self.found = subject, lawful, Found()
-        self.tables = WalkTables(subject.samples, subject.watch)
+        self.tables, self.lines = WalkTables(subject.samples, subject.watch), Lines.of(subject.view.indices)
         self.every = max(1, -(-max(self.tables.steps, subject.samples.instances) // STEPS_KEPT))
         """One walk of this many is kept."""
         self.paths: dict[int, np.ndarray] = {}
@@ -122,10 +122,10 @@ class WalkPass:
             yield from self.tables.scattered(part[one_in(self.every, part)])
 
     def _piece(self, instances: np.ndarray, stored: np.ndarray, steps: np.ndarray) -> Piece:
-        view, walks, lengths = self.subject.view, self.subject.dense(stored), steps.astype(np.int64)
+        walks, lengths = self.subject.dense(stored), steps.astype(np.int64)
         fits, off = np.zeros(len(walks), np.bool_), np.zeros((len(walks), walks.shape[1] - 1), np.bool_)
         both = not self.subject.store.directed
-        wrong = check_walks(view.indptr, view.indices, both, walks, lengths, fits, off)
+        wrong = check_walks(self.subject.view.indptr, *self.lines, both, walks, lengths, fits, off)
         return Piece(instances, walks, lengths, fits, off, wrong)
 
     def _choices(self, instances: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

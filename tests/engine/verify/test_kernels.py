@@ -11,8 +11,9 @@ from csaw.engine.api.law import GraphView, next_law
 from csaw.engine.stores import open_samples
 from csaw.engine.verify.choices import LARGEST
 from csaw.engine.verify.forms import LONGER, judge_choices, mark_common, row_form
-from csaw.engine.verify.kernels import DenseIds, check_walks, likelier
+from csaw.engine.verify.kernels import DenseIds, likelier
 from csaw.engine.verify.statistics import Choices
+from csaw.engine.verify.steps import Lines, check_walks
 
 
 @pytest.mark.parametrize("directed", [True, False])
@@ -25,7 +26,7 @@ def test_steps_along_no_edge_and_wrong_lengths_are_those_of_a_set_of_edges(tmp_p
         walk[steps + 1 :] = -1
     walks[7, 2] = -2
     fits, off = np.zeros(300, np.bool_), np.zeros((300, 8), np.bool_)
-    wrong = check_walks(graph.indptr, graph.indices, not directed, walks, lengths, fits, off)
+    wrong = check_walks(graph.indptr, *Lines.of(graph.indices), not directed, walks, lengths, fits, off)
     for i in range(300):
         fit = 0 <= lengths[i] < 9 and all(
             (walks[i, k] >= 0) if k <= lengths[i] else walks[i, k] == -1 for k in range(9)
