@@ -11,7 +11,7 @@ import numpy as np
 
 from csaw.engine.verify.course import in_order
 from csaw.engine.verify.forms import RowLaws, judge_choices
-from csaw.engine.verify.kernels import count_choices, fill_slots, find_outcomes, score_rows
+from csaw.engine.verify.kernels import add_up, count_choices, fill_slots, find_outcomes, of_neighbors, score_rows
 from csaw.engine.verify.statistics import (
     LEAST_EXPECTED,
     Choices,
@@ -76,11 +76,14 @@ def scores(
     """Yield all scores of a table, whose situations are the rows of ``situations``; ``degree`` is that of each vertex,
     where outcomes are vertices, and ``weights`` as in :class:`Choices`.
     """
-    neighbor = (table.outcome >= 0).astype(np.float64)
-    yield _from_another(table, neighbor, FROM_ANOTHER["uniform"])
+    other, nothing = np.empty(table.outcome.size), np.zeros(0, np.int64)
+    of_neighbors(table.outcome, nothing, other)
+    yield _from_another(table, other, FROM_ANOTHER["uniform"])
     if degree is not None:
-        yield _from_another(table, neighbor * degree[np.maximum(table.outcome, 0)], FROM_ANOTHER["degree"])
+        of_neighbors(table.outcome, degree, other)
+        yield _from_another(table, other, FROM_ANOTHER["degree"])
     if weights is not None:
+        neighbor = (table.outcome >= 0).astype(np.float64)
         there = weights(table.spread(situations[:, 0]), np.maximum(table.outcome, 0))
         yield _from_another(table, neighbor * there, BY_WEIGHT["weight"])
     first, last = table.start[:-1] + (table.outcome[table.start[:-1]] < 0), table.start[1:] - 1
@@ -451,5 +454,8 @@ def _judged(
         LARGEST,
         *terms,
     )
-    sums = [[sum(np.bincount(one, term[:, k], parts) for one in labels) for k in range(len(SCORES))] for term in terms]
-    return strange, np.array(sums)
+    sums = np.zeros((len(labels), len(terms), len(SCORES), parts))
+    for division, one in enumerate(labels):
+        for number, term in enumerate(terms):
+            add_up(one, term, sums[division, number])
+    return strange, sum(sums)

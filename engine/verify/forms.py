@@ -153,6 +153,15 @@ def elsewhere(degree, vertex, target, share, stays, room, outcome, chance, commo
         size[s] += 1
 
 
+@njit(nogil=True)
+def close_up(room, start, outcome, chance, common):
+    """Move the cells of each situation from room[s] on to start[s] on, which is no later."""
+    for s in range(start.size - 1):
+        back = room[s] - start[s]
+        for cell in range(start[s], start[s + 1]):
+            outcome[cell], chance[cell], common[cell] = outcome[cell + back], chance[cell + back], common[cell + back]
+
+
 # The scores of single choices by a closed form: one thread judges many choices, each with its own law, and keeps no
 # table.
 
@@ -379,9 +388,10 @@ class RowLaws(Laws):
         if form.goes in ("end", "source", "stays"):
             target = v if form.goes == "stays" else self.column(rows, "source" if form.goes == "source" else "")
             elsewhere(self.degree, v, np.ascontiguousarray(target), form.share, form.goes == "stays", room, *cells)
-        used = np.arange(room[-1]) - np.repeat(room[:-1], np.diff(room)) < np.repeat(size, np.diff(room))
         start = np.concatenate([[0], np.cumsum(size)])
-        return LawTable(start, outcome[used], chance[used], common[used] if "prev" in self.columns else None)
+        close_up(room, start, outcome, chance, common)
+        outcome, chance, common = (array[: start[-1]] for array in (outcome, chance, common))
+        return LawTable(start, outcome, chance, common if "prev" in self.columns else None)
 
     def _anywhere(self, table: LawTable) -> LawTable:
         """The table of a walk that jumps to any vertex with some chance, and always from a dead end."""

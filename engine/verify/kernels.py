@@ -167,6 +167,22 @@ def likelier(start, chance, first, at, low):
 
 
 @njit(nogil=True)
+def of_neighbors(outcome, values, out):
+    """The value of each outcome that is a vertex, 1 where there are no ``values``; 0 of others."""
+    for cell in range(outcome.size):
+        to = outcome[cell]
+        out[cell] = 0.0 if to < 0 else 1.0 if values.size == 0 else np.float64(values[to])
+
+
+@njit(nogil=True)
+def add_up(labels, terms, sums):
+    """Add each row of ``terms`` to the column of ``sums`` that its label names, in order."""
+    for i in range(labels.size):
+        for k in range(terms.shape[1]):
+            sums[k, labels[i]] += terms[i, k]
+
+
+@njit(nogil=True, error_model="numpy")
 def score_rows(start, chance, other, largest, value, mean, variance, change):
     """Scores of outcomes: their chance in another law, to which ``other`` is proportional, in units of their own
     ``chance``, cut at ``largest``.

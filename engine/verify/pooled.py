@@ -153,9 +153,9 @@ def _places(
     low = np.empty(at.size)
     likelier(table.start, table.chance, first, at, low)
     forced = np.diff(table.start)[situation] == 1
-    upto = np.cumsum(table.chance)
-    begin = (upto - table.chance)[table.start[:-1]]
-    in_order_of_law = (upto - table.chance)[at] - begin[situation]
+    upto, first_of = np.cumsum(table.chance), table.start[:-1]
+    begin = upto[first_of] - table.chance[first_of]
+    in_order_of_law = upto[at] - table.chance[at] - begin[situation]
     one, other = (
         np.where(forced, np.nan, np.clip(begun + table.chance[at] * draw, 0.0, np.nextafter(1.0, 0.0)))
         for begun in (low, in_order_of_law)

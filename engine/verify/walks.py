@@ -19,7 +19,7 @@ from csaw.engine.verify.course import CHOICES, EDGES, TRANSITIONS, in_order
 from csaw.engine.verify.forms import RowLaws
 from csaw.engine.verify.statistics import Choices, Laws, fit_law, ranges
 from csaw.engine.verify.steps import Lines, check_walks
-from csaw.partition.base.parallel import go_on, heeding
+from csaw.partition.base.parallel import go_on, heeding, processors
 from csaw.partition.base.stages import stage, unseen
 
 # One pass over all walks of a sample in threads: whether they are walks, the steps and ends to explain, and the
@@ -183,7 +183,9 @@ def one_in(every: int, instances: np.ndarray) -> np.ndarray:
 # Walks of a sample as tables, some at a time: those without a limit have as many columns as the longest of them
 # needs, and one more for its end.
 
-ENTRIES = 1 << 19  # entries of walks that a thread has in hand
+ENTRIES = 1 << 19  # entries of walks that a thread has in hand, and up to MORE times as many of a large sample,
+MORE = 4  # so that threads meet less often: each asks for the interpreter some twenty times for a table
+TABLES = 8  # at least for each thread, where they are larger
 
 
 class WalkTables:
@@ -203,11 +205,12 @@ class WalkTables:
     def ranges(self) -> list[tuple[int, int]]:
         """First and last instance, the last one exclusive, of tables that together have all walks."""
         every = range(self.samples.instances)
-        return [(part[0], part[-1] + 1) for part in self._parts(np.arange(every.stop))]
+        most = min(max(self.steps // (TABLES * processors()), ENTRIES), MORE * ENTRIES)
+        return [(part[0], part[-1] + 1) for part in self._parts(np.arange(every.stop), most)]
 
     def scattered(self, instances: np.ndarray) -> Iterator[tuple[np.ndarray]]:
         """Some instances, as many at a time as a table takes."""
-        return ((part,) for part in self._parts(instances))
+        return ((part,) for part in self._parts(instances, ENTRIES // MORE))
 
     def between(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
         """The walks start .. stop - 1 [walks, columns] with the ids of the store, and their lengths."""
@@ -228,14 +231,14 @@ class WalkTables:
     def _padded(self, arrays: dict[str, np.ndarray]) -> np.ndarray:
         return RAGGED_WALKS.table(arrays, self.samples.fill, int(arrays["lengths"].max(initial=0)) + 2)
 
-    def _parts(self, instances: np.ndarray) -> Iterator[np.ndarray]:
-        """Cut instances so that no table has more than ENTRIES entries, unless a single walk has."""
+    def _parts(self, instances: np.ndarray, most: int) -> Iterator[np.ndarray]:
+        """Cut instances so that no table has more than ``most`` entries, unless a single walk has."""
         columns = self.steps // max(self.samples.instances, 1) + 1
-        rows = max(1, ENTRIES // columns)
+        rows = max(1, most // columns)
         waiting = [instances[a : a + rows] for a in range(0, instances.size, rows)][::-1]
         while waiting:
             part = waiting.pop()
-            if self.ragged and part.size > 1 and part.size * (int(self.lengths[part].max()) + 2) > ENTRIES:
+            if self.ragged and part.size > 1 and part.size * (int(self.lengths[part].max()) + 2) > most:
                 waiting += [part[part.size // 2 :], part[: part.size // 2]]
             else:
                 yield part
@@ -254,9 +257,7 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
     walks = WalkPass(subject, lawful)
     laws = subject.laws(_law_of(subject, walk, walks.paths))
     choices = walks.kept() if lawful else None
-    with stage(CHOICES):
-        counter = Counter.of(choices, laws, subject.degree, walks.every) if choices else None
-    found, single = _looked_at(walks, counter, choices, laws)
+    found, counter, single = _looked_at(walks, choices, laws)
     checks.count("lengths", found.counts["lengths"], "walks whose vertices do not match their length")
     checks.count("sources", found.counts["sources"], "walks that do not start at the requested vertex")
     limit = subject.samples.walk_length
@@ -286,18 +287,25 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
 
 
 def _looked_at(
-    walks: WalkPass, counter: Counter | None, choices: Choices | None, laws: Laws
-) -> tuple[Found, SingleChoices | None]:
-    """The findings in all walks; and meanwhile, as half of that work is one thread's, what ``choices`` tell, where the
-    laws have a closed form: others share a budget, so their work has an order.
+    walks: WalkPass, choices: Choices | None, laws: Laws
+) -> tuple[Found, Counter | None, SingleChoices | None]:
+    """The findings in all walks and the counts of their choices; and meanwhile, as half of that work is one thread's,
+    what ``choices`` tell, where the laws have a closed form: others share a budget, so their work has an order.
     """
+
+    def counter() -> Counter | None:
+        with stage(CHOICES):
+            return Counter.of(choices, laws, walks.subject.degree, walks.every) if choices else None
+
     if choices is None or not isinstance(laws, RowLaws):
-        return walks.run(counter), None
+        counts = counter()
+        return walks.run(counts), counts, None
     with ThreadPoolExecutor(1) as aside:
         single = aside.submit(heeding(unseen(single_choices)), choices, laws)
-        found = walks.run(counter)
+        counts = counter()
+        found = walks.run(counts)
         with stage(TRANSITIONS):
-            return found, single.result()
+            return found, counts, single.result()
 
 
 def _law_of(subject: Subject, walk: Walk, paths: dict[int, np.ndarray]) -> Callable[..., dict[int, float]]:
