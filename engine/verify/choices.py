@@ -242,7 +242,7 @@ def chosen(choices: Choices, counts: np.ndarray, laws: Laws, sizes: np.ndarray, 
     taken: list[tuple[int, int, int]] = []  # (rank, stratum, number)
     for one, here in enumerate(np.split(enough[ascending(stratum, many.size)], np.cumsum(many[:-1]))):
         here = here[most_frequent(counts[here])]
-        fits = np.cumsum(laws.listed(rows[here])) <= OUTCOMES // max(1, np.count_nonzero(many))
+        fits = np.cumsum(laws.listed(rows[here])) <= OUTCOMES // max(1, int((many > 0).sum()))
         taken += [(rank, one, number) for rank, number in enumerate(here[fits].tolist())]
     numbers = np.array([number for *_, number in sorted(taken)], np.int64)
     return numbers[laws.within(rows[numbers])] if numbers.size else numbers
@@ -458,4 +458,4 @@ def _judged(
     for division, one in enumerate(labels):
         for number, term in enumerate(terms):
             add_up(one, term, sums[division, number])
-    return strange, sum(sums)
+    return strange, sums.sum(axis=0)

@@ -1,4 +1,4 @@
-"""Helpers that kernels share: arrays of one dimension, hashes of numbers, eight bytes as one number, lines of memory."""
+"""Helpers that kernels share: arrays of one dimension, hashes of numbers, eight bytes as a number, lines of memory."""
 
 import sys
 from collections.abc import Callable
