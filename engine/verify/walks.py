@@ -30,6 +30,8 @@ SCATTERED = 1 << 16  # walks that are kept of those of a range of instances
 NOTED = 100_000  # distinct steps or ends to explain that are judged one by one
 
 Notes = dict[tuple[int, ...], int]
+Counting = Callable[[], Counter | None]
+"""Waits for the counter of choices; None where nothing is counted."""
 
 
 @dataclass
@@ -104,8 +106,8 @@ class WalkPass:
         situations, chosen, depth = (np.concatenate(arrays) for arrays in zip(*some, strict=True))
         return Choices(situations, chosen, columns, depth, self.subject.degree, self.subject.other_weights)
 
-    def run(self, counter: Counter | None) -> Found:
-        """Look at all walks; ``counter`` counts the choices of those that are not kept."""
+    def run(self, counter: Counting) -> Found:
+        """Look at all walks; what ``counter`` returns counts the choices of those that are not kept."""
         ranges = self.tables.ranges()
         with stage(EDGES, self.subject.samples.instances, "walks") as shown:
             looks = in_order(self._look, ((a, b, counter) for a, b in ranges))
@@ -134,7 +136,7 @@ class WalkPass:
         row, step = np.nonzero(piece.took | ended)
         return self._situations(piece, row, step), piece.walks[row, step + 1], step
 
-    def _look(self, start: int, stop: int, counter: Counter | None) -> tuple[dict[str, int], np.ndarray, np.ndarray]:
+    def _look(self, start: int, stop: int, counting: Counting) -> tuple[dict[str, int], np.ndarray, np.ndarray]:
         subject = self.subject
         piece = self._piece(np.arange(start, stop), *self.tables.between(start, stop))
         sources = piece.instances % subject.view.vertices if subject.starts_at_all else piece.walks[:, 0]
@@ -147,7 +149,7 @@ class WalkPass:
             "off": piece.wrong,
             "early": at.size,
         }
-        if counter is not None:
+        if (counter := counting()) is not None:
             counter.count(piece.walks, piece.lengths, piece.fits, ~one_in(self.every, piece.instances))
         row, step = np.nonzero(piece.off) if piece.wrong and len(self.found.jumps) < NOTED else (at[:0], at[:0])
         ended = (at if subject.revives else at[~dead]) if len(self.found.ends) < NOTED else at[:0]
@@ -289,23 +291,23 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
 def _looked_at(
     walks: WalkPass, choices: Choices | None, laws: Laws
 ) -> tuple[Found, Counter | None, SingleChoices | None]:
-    """The findings in all walks and the counts of their choices; and meanwhile, as half of that work is one thread's,
-    what ``choices`` tell, where the laws have a closed form: others share a budget, so their work has an order.
+    """The findings in all walks, what counted their choices, and meanwhile, as half of that work is one thread's, what
+    ``choices`` tell, where the laws have a closed form: others share a budget, so their work has an order.
     """
 
     def counter() -> Counter | None:
-        with stage(CHOICES):
-            return Counter.of(choices, laws, walks.subject.degree, walks.every) if choices else None
+        return Counter.of(choices, laws, walks.subject.degree, walks.every) if choices else None
 
     if choices is None or not isinstance(laws, RowLaws):
-        counts = counter()
-        return walks.run(counts), counts, None
-    with ThreadPoolExecutor(1) as aside:
+        with stage(CHOICES):
+            counts = counter()
+        return walks.run(lambda: counts), counts, None
+    with ThreadPoolExecutor(2) as aside:
+        coming = aside.submit(heeding(unseen(counter)))
         single = aside.submit(heeding(unseen(single_choices)), choices, laws)
-        counts = counter()
-        found = walks.run(counts)
+        found = walks.run(coming.result)
         with stage(TRANSITIONS):
-            return found, counts, single.result()
+            return found, coming.result(), single.result()
 
 
 def _law_of(subject: Subject, walk: Walk, paths: dict[int, np.ndarray]) -> Callable[..., dict[int, float]]:
