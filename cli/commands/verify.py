@@ -44,12 +44,13 @@ def verify(
 
     refuse_name(store)
     with console.progress(f"verifying {store}", enabled=not as_json):
+        from csaw.engine.stores.verify import of_graph
         from csaw.engine.stores.verify import verify as check
         from csaw.partition.arrays.nodes import require_store
         from csaw.partition.graph.attributes import is_graph
 
         require_store(Path(store))
-        report = _of_graph(store) if is_graph(store) else check(store, graph, columns=columns, algo=algo)
+        report = of_graph(store) if is_graph(store) else check(store, graph, columns=columns, algo=algo)
     if as_json:
         console.print_json(report.as_dict())
     elif not report.ok or not console.is_quiet():
@@ -58,12 +59,6 @@ def verify(
             click.echo(printable(line))
     if not report.ok:
         ctx.exit(3)
-
-
-def _of_graph(store: str) -> "Report":
-    from csaw.engine.verify import verify_graph  # brings Numba, which ``check`` imports while it hashes
-
-    return verify_graph(store)
 
 
 def _print_checks(report: "Report") -> None:

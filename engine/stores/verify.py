@@ -50,6 +50,13 @@ def verify(
     return interruptible(partial(_checked, samples_path, graph, budget, columns, algo))
 
 
+def of_graph(path: str | Path) -> "Report":
+    """Check a graph store."""
+    from csaw.engine.verify import verify_graph  # brings Numba, which is imported later for a sample
+
+    return verify_graph(path)
+
+
 def _checked(
     path: str | Path, graph: str | Path | GraphStore | None, budget: int, columns: object, algo: Algo | None
 ) -> "Report":
