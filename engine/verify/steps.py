@@ -5,7 +5,15 @@ from typing import NamedTuple
 import numpy as np
 
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_tools import LINE, bits_set, empty, line_equal, line_upto, place_between, prefetch
+from csaw.partition.base.kernel_tools import (
+    LINE,
+    bits_set,
+    empty,
+    line_equal,
+    line_upto,
+    place_between,
+    prefetch_second,
+)
 
 # The first entries of all lines of the rows, LINE entries each, lie close together. They tell in which line of its row
 # a vertex is, if it is there, so that a step waits for memory about three times: for the bounds of the rows, those
@@ -13,7 +21,7 @@ from csaw.partition.base.kernel_tools import LINE, bits_set, empty, line_equal, 
 #
 # R-MAT 20, node2vec, one of two cores: 36 ns a step; a binary search of the row itself took 76.
 
-BLOCK = 128  # steps or a few more that are looked up side by side
+BLOCK = 256  # steps or a few more that are looked up side by side
 LINE_BITS = np.uint64(4)  # of the number of an entry in its line
 ONE, FEW = np.uint64(1), np.uint64(LINE)
 
@@ -77,7 +85,7 @@ def fitting(indptr, walks, lengths, first, fits):
         fit = 0 <= lengths[i] < width
         for k in range(width):
             fit &= walks[i, k] >= 0 if k <= lengths[i] else walks[i, k] == -1
-            prefetch(indptr, np.uint64(max(walks[i, k], 0)))
+            prefetch_second(indptr, np.uint64(max(walks[i, k], 0)))
         fits[i] = fit
         steps += lengths[i] if fit else 0
         i += 1
@@ -100,7 +108,7 @@ def find_rows(indptr, begins, pad, both, walk, steps, at, begin, end, line, left
         line[at] = (begin[at] + pad) >> LINE_BITS
         left[at] = ((end[at] + pad - ONE) >> LINE_BITS) - line[at] if end[at] > begin[at] else np.uint64(0)
         wanted[at] = walk[k] if there else to
-        prefetch(begins, line[at] + ONE + (left[at] >> ONE if left[at] > FEW else np.uint64(0)))
+        prefetch_second(begins, line[at] + ONE + (left[at] >> ONE if left[at] > FEW else np.uint64(0)))
         low, high = low_there, high_there
         at += ONE
     return at
@@ -137,7 +145,7 @@ def find_lines(indices, begins, pad, steps, line, left, wanted):
     for k in range(steps):
         upto = line_upto(begins, line[k] + ONE, wanted[k]) & ((ONE << left[k]) - ONE)
         line[k] += bits_set(upto)
-        prefetch(indices, line[k] * FEW - pad if line[k] > 0 else np.uint64(0))
+        prefetch_second(indices, line[k] * FEW - pad if line[k] > 0 else np.uint64(0))
 
 
 @inner

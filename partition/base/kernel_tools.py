@@ -172,24 +172,30 @@ def eight_bytes(typing_context, text, position):
 # Lines of memory, for kernels that wait for it: asked for early, and searched by one comparison of vectors.
 
 
-@intrinsic
-def prefetch(typingctx, array, index):
-    """Read-prefetch the line of ``array[index]`` (1-d, C order) into all cache levels.
+def _prefetched(locality: int) -> Callable[..., np.ndarray]:
+    """An intrinsic that asks for a line: 3 for all levels of the cache, 2 for all but the first."""
 
-    It checks no bounds and never faults.
-    """
+    @intrinsic
+    def prefetch(typingctx, array, index):
+        """Read-prefetch the line of ``array[index]`` (1-d, C order); it checks no bounds and never faults."""
 
-    def codegen(context, builder, signature, arguments):
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        pointer = builder.gep(data, [arguments[1]])
-        word = ir.IntType(32)
-        byte = builder.bitcast(pointer, ir.IntType(8).as_pointer())
-        kind = ir.FunctionType(ir.VoidType(), [byte.type, word, word, word])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(function, [byte, ir.Constant(word, 0), ir.Constant(word, 3), ir.Constant(word, 1)])
-        return context.get_dummy_value()
+        def codegen(context, builder, signature, arguments):
+            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            pointer = builder.gep(data, [arguments[1]])
+            word = ir.IntType(32)
+            byte = builder.bitcast(pointer, ir.IntType(8).as_pointer())
+            kind = ir.FunctionType(ir.VoidType(), [byte.type, word, word, word])
+            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            builder.call(function, [byte, ir.Constant(word, 0), ir.Constant(word, locality), ir.Constant(word, 1)])
+            return context.get_dummy_value()
 
-    return types.void(array, types.uint64), codegen
+        return types.void(array, types.uint64), codegen
+
+    return prefetch
+
+
+# The first level has few places for lines that are on their way, which limits how many a core can wait for.
+prefetch, prefetch_second = _prefetched(3), _prefetched(2)
 
 
 LINE = 16  # entries of an array that are compared at a time: a cache line, of 4 bytes each
