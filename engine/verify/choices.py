@@ -407,7 +407,7 @@ def class_tests(choices: Choices, laws: RowLaws) -> tuple[int, int, list[Result]
         tell(done, used.size, "choices")
         for number, deviation in enumerate(SCORES.values()):
             shares.add(deviation, sums[:, number], LARGEST if number < len(FROM_ANOTHER) else 1.0)
-    situations = np.count_nonzero(np.bincount(choices.number[used]))
+    situations = int((np.bincount(choices.number[used]) > 0).sum())
     results = [certain("choices that the law never makes")] if strange else shares.results(SCORES, LEVEL)
     return situations, used.size, results
 

@@ -7,6 +7,7 @@ order in which a set was drawn, and all that is behind a bound, below which no c
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from math import exp, lgamma, log
 from threading import Lock
 
@@ -86,7 +87,9 @@ class Repeats:
             return
         self.noted.sort(key=lambda one: one[0][0])  # instances of a group have successive numbers
         number, own, group = (np.concatenate(column) for column in zip(*self.noted, strict=True))
-        order = again(own)
+        with ThreadPoolExecutor(1) as aside:
+            held = aside.submit(np.sort, group)
+            order = again(own)
         same = own[order][1:] == own[order][:-1]
         first = np.flatnonzero(np.append(True, ~same) & np.append(same, False)) if order.size else order
         ends = np.append(np.flatnonzero(~same) + 1, order.size)
@@ -94,7 +97,7 @@ class Repeats:
         thin = max(1, -(-first.size // JUDGED))
         chosen = (own[order][first] // np.uint64(self.every)) % np.uint64(thin) == 0
         within = (own // np.uint64(self.every)) % np.uint64(thin) == 0
-        pairs = float(self._pairs(number, group, within))
+        pairs = float(self._pairs(number, group, held.result(), within))
         found = self._chances(chance, number[order], first[chosen], times[chosen], pairs)
         repeats = int((times - 1).sum())
         if found is None:
@@ -115,14 +118,14 @@ class Repeats:
 
         checks.results(NAME, [Result(p, DEVIATION, smallest)], details)
 
-    def _pairs(self, number: np.ndarray, group: np.ndarray, within: np.ndarray) -> int:
+    def _pairs(self, number: np.ndarray, group: np.ndarray, held: np.ndarray, within: np.ndarray) -> int:
         """How many pairs there are of an instance that is ``within`` and a later one with the same sources; more where
-        not all were noted.
+        not all were noted. ``held`` is ``group``, sorted.
         """
         if self.drawn or self.every > 1:
             return int((self.instances - 1 - number[within]).sum())
         if within.all():
-            sizes = sizes_of(np.sort(group))
+            sizes = sizes_of(held)
             return int((sizes * (sizes - 1) // 2).sum())
         order = np.argsort(group, kind="stable")
         sizes = sizes_of(group[order])

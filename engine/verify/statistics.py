@@ -155,6 +155,12 @@ def ranges(p_value: float, found: int, cells: int, deviation: str, part: str = "
     )
 
 
+def import_scipy() -> None:
+    """Import, while other threads work, what the tests and their power ask for at the end: .2 s."""
+    import scipy.optimize
+    import scipy.special  # noqa: F401
+
+
 def _rounded(freedom: int) -> int:
     """Few different degrees of freedom, each a little higher: what is told is, if anything, too large a share."""
     step = max(1, 1 << max(0, freedom.bit_length() - 4))

@@ -3,7 +3,7 @@ step.
 """
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,7 +17,7 @@ from csaw.engine.verify.checks import Check, Checks, SingleChoices, Subject, sin
 from csaw.engine.verify.choices import Counter
 from csaw.engine.verify.course import CHOICES, EDGES, TRANSITIONS, in_order
 from csaw.engine.verify.forms import RowLaws
-from csaw.engine.verify.statistics import Choices, Laws, fit_law, ranges
+from csaw.engine.verify.statistics import Choices, Laws, fit_law, import_scipy, ranges
 from csaw.engine.verify.steps import Lines, check_walks
 from csaw.partition.base.parallel import go_on, heeding, processors
 from csaw.partition.base.stages import stage, unseen
@@ -30,8 +30,8 @@ SCATTERED = 1 << 16  # walks that are kept of those of a range of instances
 NOTED = 100_000  # distinct steps or ends to explain that are judged one by one
 
 Notes = dict[tuple[int, ...], int]
-Counting = Callable[[], Counter | None]
-"""Waits for the counter of choices; None where nothing is counted."""
+Counting = Future[Counter | None]
+"""Brings the counter of choices; None where nothing is counted."""
 
 
 @dataclass
@@ -90,6 +90,7 @@ class WalkPass:
         self.tables, self.lines = WalkTables(subject.samples, subject.watch), Lines.of(subject.view.indices)
         self.every = max(1, -(-max(self.tables.steps, subject.samples.instances) // STEPS_KEPT))
         """One walk of this many is kept."""
+        self.uncounted: list[Piece] = []  # looked at before the counter was there: one for each thread
         self.paths: dict[int, np.ndarray] = {}
         """By instance, the vertices of walks whose choices are judged, where the law reads them."""
 
@@ -107,13 +108,15 @@ class WalkPass:
         return Choices(situations, chosen, columns, depth, self.subject.degree, self.subject.other_weights)
 
     def run(self, counter: Counting) -> Found:
-        """Look at all walks; what ``counter`` returns counts the choices of those that are not kept."""
+        """Look at all walks; ``counter`` counts the choices of those that are not kept."""
         ranges = self.tables.ranges()
         with stage(EDGES, self.subject.samples.instances, "walks") as shown:
             looks = in_order(self._look, ((a, b, counter) for a, b in ranges))
             for (_, stop), seen in zip(ranges, looks, strict=True):
                 self.found.add(*seen)
                 shown(stop)
+            for _ in in_order(self._count, ((piece, counter) for piece in self.uncounted)):
+                pass
         return self.found
 
     def _scattered(self) -> Iterator[tuple[np.ndarray]]:
@@ -149,12 +152,18 @@ class WalkPass:
             "off": piece.wrong,
             "early": at.size,
         }
-        if (counter := counting()) is not None:
-            counter.count(piece.walks, piece.lengths, piece.fits, ~one_in(self.every, piece.instances))
+        if counting.done() or len(self.uncounted) >= processors():
+            self._count(piece, counting)
+        else:
+            self.uncounted.append(piece)
         row, step = np.nonzero(piece.off) if piece.wrong and len(self.found.jumps) < NOTED else (at[:0], at[:0])
         ended = (at if subject.revives else at[~dead]) if len(self.found.ends) < NOTED else at[:0]
         jumps, ends = self._table(piece, row, step), self._table(piece, ended, piece.lengths[ended])
         return counts, jumps, ends
+
+    def _count(self, piece: Piece, counting: Counting) -> None:
+        if (counter := counting.result()) is not None:
+            counter.count(piece.walks, piece.lengths, piece.fits, ~one_in(self.every, piece.instances))
 
     def _table(self, piece: Piece, row: np.ndarray, step: np.ndarray) -> np.ndarray:
         """(situation, next vertex) of these choices, if the law can judge them."""
@@ -299,13 +308,15 @@ def _looked_at(
         return Counter.of(choices, laws, walks.subject.degree, walks.every) if choices else None
 
     if choices is None or not isinstance(laws, RowLaws):
+        coming: Counting = Future()
         with stage(CHOICES):
-            counts = counter()
-        return walks.run(lambda: counts), counts, None
-    with ThreadPoolExecutor(2) as aside:
+            coming.set_result(counter())
+        return walks.run(coming), coming.result(), None
+    with ThreadPoolExecutor(3) as aside:
         coming = aside.submit(heeding(unseen(counter)))
         single = aside.submit(heeding(unseen(single_choices)), choices, laws)
-        found = walks.run(coming.result)
+        aside.submit(import_scipy)
+        found = walks.run(coming)
         with stage(TRANSITIONS):
             return found, coming.result(), single.result()
 
