@@ -304,7 +304,7 @@ def _groups_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def ascending(numbers: np.ndarray, bound: int) -> np.ndarray:
     """The order that sorts numbers from 0 to below ``bound``, equal ones as they come.
 
-    By 16 bits at a time, for which NumPy counts rather than compares: 3 times as fast for two million numbers.
+    By 16 bits at a time, for which NumPy counts rather than compares: 1.5 to 3 times as fast for two million numbers.
     """
     order = np.argsort(numbers.astype(np.uint16), kind="stable")
     for shift in range(16, (bound - 1).bit_length(), 16):

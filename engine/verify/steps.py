@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from csaw.engine.verify.course import in_order
 from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_tools import (
     LINE,
@@ -22,6 +23,7 @@ from csaw.partition.base.kernel_tools import (
 # R-MAT 20, node2vec, one of two cores: 36 ns a step; a binary search of the row itself took 76.
 
 BLOCK = 256  # steps or a few more that are looked up side by side
+COPIED = 1 << 20  # first entries of lines that a thread copies at a time
 LINE_BITS = np.uint64(4)  # of the number of an entry in its line
 ONE, FEW = np.uint64(1), np.uint64(LINE)
 
@@ -40,7 +42,13 @@ class Lines(NamedTuple):
         pad = held.ctypes.data // held.itemsize % LINE
         later = held[LINE - pad :: LINE]
         begins = np.zeros(1 + later.size + LINE, held.dtype)
-        begins[1 : 1 + later.size] = later
+        out = begins[1 : 1 + later.size]
+
+        def copy(start: int) -> None:
+            out[start : start + COPIED] = later[start : start + COPIED]
+
+        for _ in in_order(copy, ((start,) for start in range(0, later.size, COPIED))):
+            pass
         return cls(held, begins, np.uint64(pad))
 
 
