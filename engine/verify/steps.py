@@ -69,8 +69,7 @@ def check_walks(indptr, indices, begins, pad, both, walks, lengths, fits, off):
         for i in range(first, last):
             if fits[i]:
                 at = find_rows(indptr, begins, pad, both, walks[i], lengths[i], at, begin, end, line, left, wanted)
-        search_lines(begins, at, line, left, wanted, waiting)
-        find_lines(indices, begins, pad, at, line, left, wanted)
+        find_lines(indices, begins, pad, at, line, left, wanted, waiting)
         at = np.uint64(0)
         for i in range(first, last):
             for k in range(lengths[i] if fits[i] else 0):
@@ -123,21 +122,20 @@ def find_rows(indptr, begins, pad, both, walk, steps, at, begin, end, line, left
 
 
 @inner
-def search_lines(begins, steps, line, left, wanted, waiting):
-    """Narrow the lines of each row down to ``line`` and at most LINE more, one of them with the ``wanted`` vertex if it
-    is there.
+def find_lines(indices, begins, pad, steps, line, left, wanted, waiting):
+    """Find the ``line`` in which each vertex is if it is in its row: the last one that begins with no larger vertex.
 
-    The binary searches go on side by side, without branches: what one of them waits for from memory is on its way while
-    the others go on.
+    Rows of many lines are halved first. These binary searches go on side by side, without branches: what one of them
+    waits for from memory is on its way while the others go on.
     """
     going = np.uint64(0)
-    for k in range(steps):
+    for k in range(np.int64(steps)):
         waiting[going] = k
-        going += np.uint64(left[k] > FEW)
+        going += np.uint64(left[np.uint64(k)] > FEW)
     while going > 0:
         still = np.uint64(0)
-        for j in range(going):
-            k = waiting[j]
+        for j in range(np.int64(going)):
+            k = waiting[np.uint64(j)]
             half = (left[k] + ONE) >> ONE
             there = line[k] + half
             line[k] = there if begins[there] <= wanted[k] else line[k]
@@ -145,12 +143,8 @@ def search_lines(begins, steps, line, left, wanted, waiting):
             waiting[still] = k
             still += np.uint64(left[k] > FEW)
         going = still
-
-
-@inner
-def find_lines(indices, begins, pad, steps, line, left, wanted):
-    """Find the ``line`` in which each vertex is if it is in its row: the last one that begins with no larger vertex."""
-    for k in range(steps):
+    for place in range(np.int64(steps)):
+        k = np.uint64(place)
         upto = line_upto(begins, line[k] + ONE, wanted[k]) & ((ONE << left[k]) - ONE)
         line[k] += bits_set(upto)
         prefetch_second(indices, line[k] * FEW - pad if line[k] > 0 else np.uint64(0))
