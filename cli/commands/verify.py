@@ -44,13 +44,13 @@ def verify(
 
     refuse_name(store)
     with console.progress(f"verifying {store}", enabled=not as_json):
+        from csaw.engine.stores.verify import of_graph
         from csaw.engine.stores.verify import verify as check
-        from csaw.engine.verify import verify_graph
         from csaw.partition.arrays.nodes import require_store
         from csaw.partition.graph.attributes import is_graph
 
         require_store(Path(store))
-        report = verify_graph(store) if is_graph(store) else check(store, graph, columns=columns, algo=algo)
+        report = of_graph(store) if is_graph(store) else check(store, graph, columns=columns, algo=algo)
     if as_json:
         console.print_json(report.as_dict())
     elif not report.ok or not console.is_quiet():

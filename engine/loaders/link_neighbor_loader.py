@@ -207,11 +207,8 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
         ends = self._links(edge_label_index)
         label = None if edge_label is None else self._label(edge_label, ends.shape[1], sampling)
         times = self._times(edge_label_time, ends.shape[1], time_attr, sampling) if is_timed else None
-        non_edges = None
-        if sampling is not None:
-            known = [] if known_edges is None else [links_of("known_edges", known_edges, self.graph.store.vertices)]
-            edges = [] if edge_label_index is None else [self._edges()]
-            non_edges = self._non_edges(sampling, ends, *edges, *known)
+        edges = [] if sampling is None or edge_label_index is None else [self._edges()]
+        non_edges = None if sampling is None else self._non_edges(sampling, known_edges, ends, *edges)
         kept = self._kept(ends[0], sampling, non_edges, skip_full)
         self.skipped = ends.shape[1] - kept.size
         parallel = self._parallel(ends) if exclude_links else None
@@ -294,9 +291,13 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
         units = "1" if store.stored.time is None else store.stored.time.units
         return known_times(name, times_of(name, times, units))
 
-    def _non_edges(self, sampling: "NegativeSampling", *true: np.ndarray) -> NonEdges:
-        """The pairs that negatives are drawn from: those that are none of ``true``, int64 [2, n] each."""
+    def _non_edges(self, sampling: "NegativeSampling", known_edges: object, *true: np.ndarray) -> NonEdges:
+        """The pairs that negatives are drawn from: those that are none of ``known_edges`` and of ``true``, int64 [2, n]
+        each.
+        """
         vertices = self.graph.store.vertices
+        if known_edges is not None:
+            true = (*true, links_of("known_edges", known_edges, vertices))
         need, free = BYTES * (sum(pairs.shape[1] for pairs in true) + vertices), available_bytes()
         if need > free:
             raise BudgetError(

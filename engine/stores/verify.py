@@ -1,18 +1,25 @@
 """Verifies a store by its path."""
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from csaw.engine.api.registry import Algo
-from csaw.engine.samples import Samples
+from csaw.engine.samples import Samples, files
+from csaw.engine.samples.check import most_bytes
 from csaw.engine.stores import open_samples
-from csaw.engine.verify import BUDGET, Report, judge
-from csaw.engine.verify.checks import Check
-from csaw.engine.verify.targets import BaseInstances, Redrawing
-from csaw.partition.base.parallel import interruptible
+from csaw.partition.base.parallel import heeding, interruptible, processors
 from csaw.partition.errors import ChangedError
 from csaw.partition.graph.store import GraphStore
+
+if TYPE_CHECKING:
+    from csaw.engine.verify import Report
+    from csaw.engine.verify.targets import BaseInstances
+
+BUDGET = 1_000_000
 
 
 def verify(
@@ -22,7 +29,7 @@ def verify(
     budget: int = BUDGET,
     columns: object = None,
     algo: Algo | None = None,
-) -> Report:
+) -> "Report":
     """Check a sample store against its graph and the law of its algorithm.
 
     Args:
@@ -40,17 +47,41 @@ def verify(
         StoreError: a store cannot be opened.
         OptionError: the sample was drawn with other columns, or by another algorithm.
     """
+    return interruptible(partial(_checked, samples_path, graph, budget, columns, algo))
+
+
+def of_graph(path: str | Path) -> "Report":
+    """Check a graph store."""
+    from csaw.engine.verify import verify_graph  # brings Numba, which is imported later for a sample
+
+    return verify_graph(path)
+
+
+def _checked(
+    path: str | Path, graph: str | Path | GraphStore | None, budget: int, columns: object, algo: Algo | None
+) -> "Report":
+    """The report; the files of the sample are hashed while what judges them is imported, which takes as long."""
     place = graph.path if isinstance(graph, GraphStore) else graph
-
-    def checked() -> Report:
+    with ThreadPoolExecutor(1) as aside:
         try:
-            samples = open_samples(samples_path, place, algo)
+            samples = open_samples(path, place, algo)
+            differing = aside.submit(heeding(_differing), samples)
         except ChangedError as error:
-            return Report(str(samples_path), str(place or ""), (Check("checksums", False, None, str(error)),))
-        found = judge(samples, graph, Redrawing(_why_not, _bases), budget=budget, columns=columns, algo=algo)
-        return replace(found, path=str(samples_path))
+            from csaw.engine.verify import Report
+            from csaw.engine.verify.checks import Check
 
-    return interruptible(checked)
+            return Report(str(path), str(place or ""), (Check("checksums", False, None, str(error)),))
+        from csaw.engine.verify import judge
+        from csaw.engine.verify.targets import Redrawing
+
+        redrawing = Redrawing(_why_not, _bases)
+        found = judge(samples, graph, redrawing, differing.result, budget=budget, columns=columns, algo=algo)
+        return replace(found, path=str(path))
+
+
+def _differing(samples: Samples) -> list[str]:
+    wanted = samples.checksums
+    return files.differing(samples.path, wanted, most_bytes(samples.path, wanted), processors())
 
 
 def _why_not(samples: Samples) -> str:
@@ -59,7 +90,7 @@ def _why_not(samples: Samples) -> str:
     return why_not(samples)
 
 
-def _bases(samples: Samples, store: GraphStore, algo: Algo | None) -> AbstractContextManager[BaseInstances]:
+def _bases(samples: Samples, store: GraphStore, algo: Algo | None) -> "AbstractContextManager[BaseInstances]":
     from csaw.engine.runs.base_instances import Bases
 
     return Bases(samples, store, algo)

@@ -11,8 +11,8 @@ from pathlib import Path
 from csaw.engine.api import recorded
 from csaw.engine.api.algorithm import Traversal, Walk
 from csaw.engine.api.registry import Algo
-from csaw.engine.samples import Samples, files
-from csaw.engine.samples.check import graph_facts, most_bytes
+from csaw.engine.samples import Samples
+from csaw.engine.samples.check import graph_facts
 from csaw.engine.samples.results import results_of
 from csaw.engine.sources.given_columns import recalled
 from csaw.engine.verify.asked import Asked
@@ -21,7 +21,7 @@ from csaw.engine.verify.course import FILES, FINGERPRINT, GRAPH, POWER, checks_o
 from csaw.engine.verify.instance_chances import Repeats, chance_of
 from csaw.engine.verify.targets import Redrawing
 from csaw.partition import Graph, open_graph
-from csaw.partition.base.parallel import heeding, interruptible, processors
+from csaw.partition.base.parallel import heeding, interruptible
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import html_rows, text_rows
 from csaw.partition.base.stages import course, stage, unseen
@@ -29,7 +29,6 @@ from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.check import fingerprint_of
 from csaw.partition.graph.store import GraphStore
 
-BUDGET = 1_000_000
 DRAWN = 20_000_000  # numbers of a virtual sample that are drawn and checked, about
 LOOKED_AT = 64  # instances of a virtual sample that tell about how many numbers one has
 COLUMNS = ("result", "check", "p-value", "details")
@@ -94,8 +93,9 @@ def judge(
     samples: Samples,
     graph: str | Path | GraphStore | None,
     redrawing: Redrawing,
+    differing: Callable[[], list[str]],
     *,
-    budget: int = BUDGET,
+    budget: int,
     columns: object = None,
     algo: Algo | None = None,
 ) -> Report:
@@ -105,6 +105,7 @@ def judge(
         samples: those of a store, open.
         graph: their graph store, by path or open; None: the place where it was when it was sampled.
         redrawing: what draws the base instances of a target again.
+        differing: returns the names of the files of the samples that are not as they were written.
         budget: largest number of biases to evaluate in Python.
         columns: the columns of data of vertices that it was drawn with, as for ``sample``.
         algo: ``FILE.py:CLASS`` where it was drawn by an algorithm that csaw does not ship; without it nothing that
@@ -125,7 +126,7 @@ def judge(
     # the graph is read while the sample's files are compared
     with course(*checks_of(samples), word="check"), ThreadPoolExecutor(1) as aside:
         coming = aside.submit(heeding(unseen(_graph_of)), graph, samples_path, where) if where else None
-        _checksums(samples, checks)
+        _checksums(samples, differing, checks)
         if not all(check.ok for check in checks.made):
             return Report(str(samples_path), where, tuple(checks.judge()))
         samples.trust()
@@ -204,9 +205,8 @@ def _of_graph(
 
 
 @stage(FILES)
-def _checksums(samples: Samples, checks: Checks) -> None:
-    wanted = samples.checksums
-    wrong = files.differing(samples.path, wanted, most_bytes(samples.path, wanted), processors())
+def _checksums(samples: Samples, differing: Callable[[], list[str]], checks: Checks) -> None:
+    wanted, wrong = samples.checksums, differing()
     try:
         results_of(samples.path)
     except StoreError:

@@ -11,7 +11,7 @@ import numpy as np
 
 from csaw.engine.verify.course import in_order
 from csaw.engine.verify.forms import RowLaws, judge_choices
-from csaw.engine.verify.kernels import count_choices, fill_slots, find_outcomes, score_rows
+from csaw.engine.verify.kernels import add_up, count_choices, fill_slots, find_outcomes, of_neighbors, score_rows
 from csaw.engine.verify.statistics import (
     LEAST_EXPECTED,
     Choices,
@@ -19,6 +19,7 @@ from csaw.engine.verify.statistics import (
     LawTable,
     Result,
     Situation,
+    ascending,
     bounded_sum,
     certain,
     fit_law,
@@ -75,11 +76,14 @@ def scores(
     """Yield all scores of a table, whose situations are the rows of ``situations``; ``degree`` is that of each vertex,
     where outcomes are vertices, and ``weights`` as in :class:`Choices`.
     """
-    neighbor = (table.outcome >= 0).astype(np.float64)
-    yield _from_another(table, neighbor, FROM_ANOTHER["uniform"])
+    other, nothing = np.empty(table.outcome.size), np.zeros(0, np.int64)
+    of_neighbors(table.outcome, nothing, other)
+    yield _from_another(table, other, FROM_ANOTHER["uniform"])
     if degree is not None:
-        yield _from_another(table, neighbor * degree[np.maximum(table.outcome, 0)], FROM_ANOTHER["degree"])
+        of_neighbors(table.outcome, degree, other)
+        yield _from_another(table, other, FROM_ANOTHER["degree"])
     if weights is not None:
+        neighbor = (table.outcome >= 0).astype(np.float64)
         there = weights(table.spread(situations[:, 0]), np.maximum(table.outcome, 0))
         yield _from_another(table, neighbor * there, BY_WEIGHT["weight"])
     first, last = table.start[:-1] + (table.outcome[table.start[:-1]] < 0), table.start[1:] - 1
@@ -234,15 +238,22 @@ def chosen(choices: Choices, counts: np.ndarray, laws: Laws, sizes: np.ndarray, 
     rows = choices.grouped[0]
     enough = np.flatnonzero(counts * times >= 2 * LEAST_EXPECTED)
     stratum = strata(rows[enough], choices.columns, sizes)
-    present = np.unique(stratum)
+    many = np.bincount(stratum)
     taken: list[tuple[int, int, int]] = []  # (rank, stratum, number)
-    for one in present.tolist():
-        here = enough[stratum == one]
-        here = here[np.argsort(-counts[here], kind="stable")][:CONTEXTS]
-        fits = np.cumsum(laws.listed(rows[here])) <= OUTCOMES // present.size
+    for one, here in enumerate(np.split(enough[ascending(stratum, many.size)], np.cumsum(many[:-1]))):
+        here = here[most_frequent(counts[here])]
+        fits = np.cumsum(laws.listed(rows[here])) <= OUTCOMES // max(1, int((many > 0).sum()))
         taken += [(rank, one, number) for rank, number in enumerate(here[fits].tolist())]
     numbers = np.array([number for *_, number in sorted(taken)], np.int64)
     return numbers[laws.within(rows[numbers])] if numbers.size else numbers
+
+
+def most_frequent(counts: np.ndarray) -> np.ndarray:
+    """Places of the CONTEXTS largest counts, the largest first, equal ones in their order."""
+    upto = np.cumsum(np.bincount(counts))
+    least = int(np.searchsorted(upto, counts.size - CONTEXTS, "right"))
+    more, equal = np.flatnonzero(counts > least), np.flatnonzero(counts == least)
+    return np.append(more[np.argsort(-counts[more], kind="stable")], equal[: CONTEXTS - more.size])
 
 
 @dataclass(frozen=True)
@@ -396,7 +407,7 @@ def class_tests(choices: Choices, laws: RowLaws) -> tuple[int, int, list[Result]
         tell(done, used.size, "choices")
         for number, deviation in enumerate(SCORES.values()):
             shares.add(deviation, sums[:, number], LARGEST if number < len(FROM_ANOTHER) else 1.0)
-    situations = np.unique(choices.number[used]).size
+    situations = int((np.bincount(choices.number[used]) > 0).sum())
     results = [certain("choices that the law never makes")] if strange else shares.results(SCORES, LEVEL)
     return situations, used.size, results
 
@@ -443,5 +454,8 @@ def _judged(
         LARGEST,
         *terms,
     )
-    sums = [[sum(np.bincount(one, term[:, k], parts) for one in labels) for k in range(len(SCORES))] for term in terms]
-    return strange, np.array(sums)
+    sums = np.zeros((len(labels), len(terms), len(SCORES), parts))
+    for division, one in enumerate(labels):
+        for number, term in enumerate(terms):
+            add_up(one, term, sums[division, number])
+    return strange, sums.sum(axis=0)

@@ -40,11 +40,12 @@ def mark_common(indices, row, end, other, other_end, bits, common):
     processor cannot foretell how it goes on; a much longer row is searched.
     """
     one, low = np.uint64(1), np.uint64(63)
-    if other_end - other > LONGER * (end - row):
+    row, end, other, other_end = np.uint64(row), np.uint64(end), np.uint64(other), np.uint64(other_end)
+    if other_end - other > np.uint64(LONGER) * (end - row):
         for entry in range(row, end):
             first, left = other, other_end - other
-            while left > 1:
-                half = left >> 1
+            while left > one:
+                half = left >> one
                 first = first + half if indices[first + half] <= indices[entry] else first
                 left -= half
             common[entry - row] = indices[first] == indices[entry]
@@ -59,33 +60,38 @@ def mark_common(indices, row, end, other, other_end, bits, common):
         bits[np.uint64(indices[entry]) >> WORD_BITS] = 0
 
 
-@njit(nogil=True)
+@njit(nogil=True, error_model="numpy")
 def one_law(indptr, indices, bias, p, q, v, prev, bits, common, outcome, chance, kind):
     """Fill in the possible neighbors of ``v``, ascending, with their chances, and their kinds: 2 a return, 1 a common
     neighbor, 0 another; return their number.
 
     ``bits`` is that of ``mark_common``; ``common`` has room for the row.
     """
-    filled, total, each = 0, 0.0, np.int64(bias.size > 1)
-    row, end = indptr[v], indptr[v + 1]
-    if prev >= 0:
+    filled, total, each, second, last = np.uint64(0), 0.0, bias.size > 1, prev >= 0, np.int64(-1)
+    row, end = np.uint64(indptr[v]), np.uint64(indptr[v + 1])
+    if second:
         mark_common(indices, row, end, indptr[prev], indptr[prev + 1], bits, common)
+    near = np.float64(bias[0]) if bias.size > 0 else 0.0
+    back, far = near / p, near / q
     for edge in range(row, end):
         dst = np.int64(indices[edge])
-        beside = prev >= 0 and common[edge - row] != 0
-        away = prev >= 0 and not beside
-        share = np.float64(bias[edge * each]) / (p if dst == prev else q if away else 1.0)
+        beside = second and common[edge - row] != 0
+        away = second and not beside
+        share = back if dst == prev else far if away else near
+        if each:
+            share = np.float64(bias[edge]) / (p if dst == prev else q if away else 1.0)
         if share <= 0.0:
             continue
         total += share
-        if filled > 0 and outcome[filled - 1] == dst:
-            chance[filled - 1] += share
+        if dst == last:
+            chance[filled - np.uint64(1)] += share
             continue
+        last = dst
         outcome[filled], chance[filled], kind[filled] = dst, share, np.int8(2) if dst == prev else np.int8(beside)
-        filled += 1
+        filled += np.uint64(1)
     for cell in range(filled):
         chance[cell] /= total
-    return filled
+    return np.int64(filled)
 
 
 @njit(nogil=True)
@@ -147,11 +153,20 @@ def elsewhere(degree, vertex, target, share, stays, room, outcome, chance, commo
         size[s] += 1
 
 
+@njit(nogil=True)
+def close_up(room, start, outcome, chance, common):
+    """Move the cells of each situation from room[s] on to start[s] on, which is no later."""
+    for s in range(start.size - 1):
+        back = room[s] - start[s]
+        for cell in range(start[s], start[s + 1]):
+            outcome[cell], chance[cell], common[cell] = outcome[cell + back], chance[cell + back], common[cell + back]
+
+
 # The scores of single choices by a closed form: one thread judges many choices, each with its own law, and keeps no
 # table.
 
 
-@njit(nogil=True)
+@njit(nogil=True, error_model="numpy")
 def judge_choices(indptr, indices, bias, p, q, vertex, before, chosen, largest, excess, variance, change):
     """Judge choices of a neighbor of ``vertex`` by the biases of ``row_laws``; ``before`` is the previous vertex, -1
     for none.
@@ -176,8 +191,7 @@ def judge_choices(indptr, indices, bias, p, q, vertex, before, chosen, largest, 
             impossible += filled > 0 or chosen[i] >= 0
         elif filled > 1:
             score_outcomes(indptr, outcome, chance, filled, largest, share, even, other)
-            from_another(chance, filled, share, even, other, at, i, excess, variance, change)
-            with_a_meaning(chance, kind, filled, at, i, excess, variance, change)
+            fill_in(chance, kind, filled, share, even, other, at, i, excess, variance, change)
     return impossible
 
 
@@ -188,18 +202,19 @@ def place_of(outcome, filled, chosen):
     return low if low < filled and outcome[low] == chosen else -1
 
 
-@njit(nogil=True)
+@njit(nogil=True, error_model="numpy")
 def score_outcomes(indptr, outcome, chance, filled, largest, share, even, other):
     """The scores of ``score_rows`` of each outcome, for the law of a uniform neighbor (``even``) and for one by its
     degree (``other``), of which ``share`` is the law.
 
     Divisions stand in a loop without sums, which a processor does several at a time.
     """
-    total = 0.0
+    total, filled = 0.0, np.uint64(filled)
     for cell in range(filled):
-        to = outcome[cell]
-        share[cell] = indptr[to + 1] - indptr[to]
-        total += share[cell]
+        to = np.uint64(outcome[cell])
+        degree = np.float64(indptr[to + np.uint64(1)] - indptr[to])
+        share[cell] = degree
+        total += degree
     total, uniform = max(total, 1e-300), 1.0 / filled
     for cell in range(filled):
         share[cell] /= total
@@ -207,40 +222,35 @@ def score_outcomes(indptr, outcome, chance, filled, largest, share, even, other)
         other[cell] = share[cell] / chance[cell] if share[cell] < largest * chance[cell] else largest
 
 
-@njit(nogil=True)
-def from_another(chance, filled, share, even, other, at, i, excess, variance, change):
-    """Fill in the first two columns of choice ``i``, of the outcome ``at``, from the scores of all outcomes."""
-    uniform = 1.0 / filled
+@njit(nogil=True, error_model="numpy")
+def fill_in(chance, kind, filled, share, even, other, at, i, excess, variance, change):
+    """Fill in all columns of choice ``i``, of the outcome ``at``, from the scores of all outcomes, whose sums are made
+    side by side.
+    """
+    uniform, last, back, common = 1.0 / filled, filled - 1, 0.0, 0.0
     mean, square, theirs = 0.0, 0.0, 0.0
     mean_other, square_other, theirs_other = 0.0, 0.0, 0.0
-    for cell in range(filled):
-        mean += chance[cell] * even[cell]
-        square += chance[cell] * even[cell] * even[cell]
+    for cell in range(np.uint64(filled)):
+        here = chance[cell]
+        mean += here * even[cell]
+        square += here * even[cell] * even[cell]
         theirs += uniform * even[cell]
-        mean_other += chance[cell] * other[cell]
-        square_other += chance[cell] * other[cell] * other[cell]
+        mean_other += here * other[cell]
+        square_other += here * other[cell] * other[cell]
         theirs_other += share[cell] * other[cell]
+        back += here if kind[cell] == 2 else 0.0
+        common += here if kind[cell] == 1 else 0.0
     if square - mean * mean > 1e-9:  # otherwise the other law is the law itself
         excess[i, 0], variance[i, 0], change[i, 0] = even[at] - mean, square - mean * mean, theirs - mean
     spread = square_other - mean_other * mean_other
     if spread > 1e-9:
         excess[i, 1], variance[i, 1], change[i, 1] = other[at] - mean_other, spread, theirs_other - mean_other
-
-
-@njit(nogil=True)
-def with_a_meaning(chance, kind, filled, at, i, excess, variance, change):
-    """Fill in the other columns of choice ``i``: a return, a common neighbor, the first and the last outcome."""
-    back, common = 0.0, 0.0
-    for cell in range(filled):
-        back += chance[cell] if kind[cell] == 2 else 0.0
-        common += chance[cell] if kind[cell] == 1 else 0.0
-    last = filled - 1
-    shares = (back, common, chance[0], chance[last])
+    chances = (back, common, chance[0], chance[last])
     hits = (kind[at] == 2, kind[at] == 1, at == 0, at == last)
     for name in range(4):
-        share = min(shares[name], 1.0)
-        excess[i, 2 + name] = hits[name] - share
-        variance[i, 2 + name], change[i, 2 + name] = share * (1.0 - share), 1.0 - share
+        one = min(chances[name], 1.0)
+        excess[i, 2 + name] = hits[name] - one
+        variance[i, 2 + name], change[i, 2 + name] = one * (1.0 - one), 1.0 - one
 
 
 # Laws of whole rows.
@@ -378,9 +388,10 @@ class RowLaws(Laws):
         if form.goes in ("end", "source", "stays"):
             target = v if form.goes == "stays" else self.column(rows, "source" if form.goes == "source" else "")
             elsewhere(self.degree, v, np.ascontiguousarray(target), form.share, form.goes == "stays", room, *cells)
-        used = np.arange(room[-1]) - np.repeat(room[:-1], np.diff(room)) < np.repeat(size, np.diff(room))
         start = np.concatenate([[0], np.cumsum(size)])
-        return LawTable(start, outcome[used], chance[used], common[used] if "prev" in self.columns else None)
+        close_up(room, start, outcome, chance, common)
+        outcome, chance, common = (array[: start[-1]] for array in (outcome, chance, common))
+        return LawTable(start, outcome, chance, common if "prev" in self.columns else None)
 
     def _anywhere(self, table: LawTable) -> LawTable:
         """The table of a walk that jumps to any vertex with some chance, and always from a dead end."""

@@ -7,6 +7,7 @@ order in which a set was drawn, and all that is behind a bound, below which no c
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from math import exp, lgamma, log
 from threading import Lock
 
@@ -72,10 +73,10 @@ class Repeats:
             ids, counts = layout.sources(arrays)
             sources = np.zeros(own.size, np.uint64)
             mix_runs(_words(ids), counts, sources)
-        kept = np.flatnonzero(own % np.uint64(self.every) == 0)
+        kept = np.flatnonzero(own % np.uint64(self.every) == 0) if self.every > 1 else np.arange(own.size)
         one = kept + start, own[kept], sources[kept] if sources.size else np.zeros(kept.size, np.uint64)
         with self.lock:
-            self.noted.append(one)
+            self.noted += [one] if kept.size else []
 
     def judge(self, checks: Checks, chance: Chance | None) -> None:
         """Add the check; ``chance`` None: no law of whole instances is known."""
@@ -85,19 +86,19 @@ class Repeats:
         if self.instances < 2 or not self.noted:
             checks.not_tested(NAME, "there is one instance, or none")
             return
+        self.noted.sort(key=lambda one: one[0][0])  # instances of a group have successive numbers
         number, own, group = (np.concatenate(column) for column in zip(*self.noted, strict=True))
-        order = np.argsort(number)
-        number, own, group = number[order], own[order], group[order]
-        later = self._later(number, group)
-        order = np.lexsort((number, own))
+        with ThreadPoolExecutor(1) as aside:
+            held = aside.submit(np.sort, group)
+            order = again(own)
         same = own[order][1:] == own[order][:-1]
-        first = np.flatnonzero(np.append(True, ~same) & np.append(same, False))
+        first = np.flatnonzero(np.append(True, ~same) & np.append(same, False)) if order.size else order
         ends = np.append(np.flatnonzero(~same) + 1, order.size)
         times = ends[np.searchsorted(ends, first, "right")] - first
         thin = max(1, -(-first.size // JUDGED))
         chosen = (own[order][first] // np.uint64(self.every)) % np.uint64(thin) == 0
         within = (own // np.uint64(self.every)) % np.uint64(thin) == 0
-        pairs = float(later[within].sum())
+        pairs = float(self._pairs(number, group, held.result(), within))
         found = self._chances(chance, number[order], first[chosen], times[chosen], pairs)
         repeats = int((times - 1).sum())
         if found is None:
@@ -118,15 +119,19 @@ class Repeats:
 
         checks.results(NAME, [Result(p, DEVIATION, smallest)], details)
 
-    def _later(self, number: np.ndarray, group: np.ndarray) -> np.ndarray:
-        """How many instances with the same sources come after each; more where not all were noted."""
+    def _pairs(self, number: np.ndarray, group: np.ndarray, held: np.ndarray, within: np.ndarray) -> int:
+        """How many pairs there are of an instance that is ``within`` and a later one with the same sources; more where
+        not all were noted. ``held`` is ``group``, sorted.
+        """
         if self.drawn or self.every > 1:
-            return self.instances - 1 - number
-        order = np.lexsort((number, group))
-        ends = np.append(np.flatnonzero(np.diff(group[order]) != 0) + 1, order.size)
-        out = np.empty(order.size, np.int64)
-        out[order] = ends[np.searchsorted(ends, np.arange(order.size), "right")] - 1 - np.arange(order.size)
-        return out
+            return int((self.instances - 1 - number[within]).sum())
+        if within.all():
+            sizes = sizes_of(held)
+            return int((sizes * (sizes - 1) // 2).sum())
+        order = np.argsort(group, kind="stable")
+        sizes = sizes_of(group[order])
+        later = np.repeat(np.cumsum(sizes), sizes) - 1 - np.arange(order.size)
+        return int(later[within[order]].sum())
 
     def _chances(
         self, chance: Chance, number: np.ndarray, first: np.ndarray, times: np.ndarray, pairs: float
@@ -152,6 +157,25 @@ class Repeats:
             return None
         chances = [chance(self.subject.samples.group(k, k + 1), SURE / pairs) for k in number[some].tolist()]
         return None if None in chances else max(one for one in chances if one is not None)
+
+
+def again(own: np.ndarray) -> np.ndarray:
+    """Places of the hashes that are there more than once, equal ones together and in their order.
+
+    Most samples have few of them, so values are sorted without their places.
+    """
+    held = np.sort(own)
+    met = np.unique(held[1:][held[1:] == held[:-1]])
+    if not met.size:
+        return np.zeros(0, np.int64)
+    places = np.flatnonzero(met[np.minimum(np.searchsorted(met, own), met.size - 1)] == own)
+    return places[np.argsort(own[places], kind="stable")]
+
+
+def sizes_of(held: np.ndarray) -> np.ndarray:
+    """How many there are of each of these values, which are sorted."""
+    ends = np.append(np.flatnonzero(held[1:] != held[:-1]) + 1, held.size)
+    return np.diff(ends, prepend=0)
 
 
 def bound(found: list[tuple[float, int]], pairs: float) -> float:

@@ -167,6 +167,22 @@ def likelier(start, chance, first, at, low):
 
 
 @njit(nogil=True)
+def of_neighbors(outcome, values, out):
+    """The value of each outcome that is a vertex, 1 where there are no ``values``; 0 of others."""
+    for cell in range(outcome.size):
+        to = outcome[cell]
+        out[cell] = 0.0 if to < 0 else 1.0 if values.size == 0 else np.float64(values[to])
+
+
+@njit(nogil=True)
+def add_up(labels, terms, sums):
+    """Add each row of ``terms`` to the column of ``sums`` that its label names, in order."""
+    for i in range(labels.size):
+        for k in range(terms.shape[1]):
+            sums[k, labels[i]] += terms[i, k]
+
+
+@njit(nogil=True, error_model="numpy")
 def score_rows(start, chance, other, largest, value, mean, variance, change):
     """Scores of outcomes: their chance in another law, to which ``other`` is proportional, in units of their own
     ``chance``, cut at ``largest``.
@@ -248,8 +264,6 @@ def mix_runs(values, counts, out):
 
 # Passes over walks in dense ids: one thread works on each piece of a sample, and the interpreter is free meanwhile.
 
-SCANNED = 16  # entries of a row that are compared one after the other: a cache line
-
 
 @njit(nogil=True)
 def look_up(stored, fill, low, table, out):
@@ -264,102 +278,6 @@ def look_up(stored, fill, low, table, out):
             inside = place < np.uint64(table.size)
             found = np.int64(table[place if inside else np.uint64(0)])
             out[i, k] = -1 if stored[i, k] == fill else (found if inside else -2)
-
-
-@njit(nogil=True)
-def check_walks(indptr, indices, both, walks, lengths, fits, off):
-    """Set ``fits`` of each walk whose vertices are as many as its length says, and ``off`` of each of its steps that
-    goes along no edge; return their number.
-
-    Both are False before. ``both``: the graph has each edge in both directions, so that the shorter one of two rows
-    tells.
-    """
-    width, wrong = walks.shape[1], 0
-    low, left, waiting = empty(width, np.uint64), empty(width, np.uint64), empty(width, np.uint64)
-    wanted = empty(width, indices.dtype)
-    for i in range(walks.shape[0]):
-        steps = lengths[i]
-        fit = 0 <= steps < width
-        for k in range(width):
-            fit &= walks[i, k] >= 0 if k <= steps else walks[i, k] == -1
-        fits[i] = fit
-        if fit:
-            find_rows(indptr, both, walks[i], steps, low, left, wanted)
-            search_rows(indices, steps, low, left, wanted, waiting)
-            for k in range(steps):
-                if not holds(indices, low[k], left[k], wanted[k]):
-                    off[i, k] = not (both and has_edge(indptr, indices, walks[i, k], walks[i, k + 1]))
-                    wrong += off[i, k]
-    return wrong
-
-
-@njit(nogil=True)
-def find_rows(indptr, both, walk, steps, low, left, wanted):
-    """The row in which each step of a walk is searched: its begin ``low``, its size ``left``, and the vertex ``wanted``
-    there.
-
-    Numbers without a sign, here and below: Numba need not look for negative places then, and a step took 51 ns in place
-    of 74.
-    """
-    begin = np.uint64(indptr[walk[0]])
-    size = np.uint64(indptr[walk[0] + 1]) - begin
-    for k in range(steps):
-        to = walk[k + 1]
-        begin_there = np.uint64(indptr[to])
-        size_there = np.uint64(indptr[to + 1]) - begin_there
-        there = both and size_there < size
-        low[k] = begin_there if there else begin
-        left[k] = size_there if there else size
-        wanted[k] = walk[k] if there else to
-        begin, size = begin_there, size_there
-
-
-@njit(nogil=True)
-def search_rows(indices, steps, low, left, wanted, waiting):
-    """Narrow each row, ``left`` entries from ``low`` on, down to at most SCANNED of them, the ``wanted`` one among them
-    if it is there.
-
-    The binary searches go on side by side, without branches: what one of them waits for from memory is on its way while
-    the others go on.
-    """
-    one, few, going = np.uint64(1), np.uint64(SCANNED), 0
-    for k in range(steps):
-        waiting[going] = k
-        going += left[k] > few
-    while going > 0:
-        still = 0
-        for j in range(going):
-            k = waiting[np.uint64(j)]
-            half = left[k] >> one
-            at = low[k] + half
-            low[k] = at if indices[at] <= wanted[k] else low[k]
-            rest = left[k] - half
-            left[k] = rest
-            waiting[np.uint64(still)] = k
-            still += rest > few
-        going = still
-
-
-@njit(nogil=True)
-def holds(indices, low, left, wanted):
-    """Whether ``wanted`` is among a few entries."""
-    found = False
-    for at in range(low, low + left):
-        found |= indices[at] == wanted
-    return found
-
-
-@njit(nogil=True)
-def has_edge(indptr, indices, v, to):
-    """Whether the row of ``v`` has an edge to ``to``."""
-    low, high = indptr[v], indptr[v + 1]
-    while low < high:
-        middle = (low + high) >> 1
-        if np.int64(indices[middle]) < to:
-            low = middle + 1
-        else:
-            high = middle
-    return low < indptr[v + 1] and np.int64(indices[low]) == to
 
 
 @njit(nogil=True)

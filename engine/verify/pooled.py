@@ -16,6 +16,7 @@ from csaw.engine.verify.statistics import (
     Laws,
     LawTable,
     Result,
+    ascending,
     certain,
     even,
     first_met,
@@ -131,7 +132,7 @@ def _affordable(choices: Choices, laws: Laws) -> tuple[np.ndarray, np.ndarray, n
     if paid < len(rows):
         chooses = in_half(number_of.size)
         here = here[chooses[here]]
-        numbers, first = first_met(number_of[here])
+        numbers, first = first_met(number_of[here], len(rows))
         paid = min(laws.affordable(rows[numbers]), numbers.size)
         rank[numbers[:paid]] = np.arange(paid)
         here = here[: first[paid]] if paid < numbers.size else here
@@ -139,7 +140,7 @@ def _affordable(choices: Choices, laws: Laws) -> tuple[np.ndarray, np.ndarray, n
     else:
         numbers = rank = np.arange(len(rows))
     number = rank[number_of[here]]
-    by_situation = np.argsort(number, kind="stable")
+    by_situation = ascending(number, len(rows))
     return rows[numbers[:paid]], here[by_situation], number[by_situation]
 
 
@@ -152,9 +153,9 @@ def _places(
     low = np.empty(at.size)
     likelier(table.start, table.chance, first, at, low)
     forced = np.diff(table.start)[situation] == 1
-    upto = np.cumsum(table.chance)
-    begin = (upto - table.chance)[table.start[:-1]]
-    in_order_of_law = (upto - table.chance)[at] - begin[situation]
+    upto, first_of = np.cumsum(table.chance), table.start[:-1]
+    begin = upto[first_of] - table.chance[first_of]
+    in_order_of_law = upto[at] - table.chance[at] - begin[situation]
     one, other = (
         np.where(forced, np.nan, np.clip(begun + table.chance[at] * draw, 0.0, np.nextafter(1.0, 0.0)))
         for begun in (low, in_order_of_law)

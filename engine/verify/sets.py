@@ -74,7 +74,7 @@ def set_tests(sets: Choices, sizes: np.ndarray, pool_of: Callable[[int], Pool], 
         if law is not None:
             contexts.append(Situation(pool.name, len(pool.picks), _inclusions(pool.picks, law)))
     whole = budget
-    for number in first_met(sets.number[in_blocks(len(sets.number))])[0].tolist():
+    for number in first_met(sets.number[in_blocks(len(sets.number))], len(sets.grouped[1]))[0].tolist():
         if budget <= 0:
             break
         go_on()

@@ -155,6 +155,12 @@ def ranges(p_value: float, found: int, cells: int, deviation: str, part: str = "
     )
 
 
+def import_scipy() -> None:
+    """Import, while other threads work, what the tests and their power ask for at the end: .2 s."""
+    import scipy.optimize
+    import scipy.special  # noqa: F401
+
+
 def _rounded(freedom: int) -> int:
     """Few different degrees of freedom, each a little higher: what is told is, if anything, too large a share."""
     step = max(1, 1 << max(0, freedom.bit_length() - 4))
@@ -289,10 +295,22 @@ def _groups_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         for column, (span, least) in enumerate(zip(spans, low, strict=True)):
             key *= span
             key += rows[:, column] - least
-        order = np.argsort(key, kind="stable")
+        order = ascending(key, prod(spans))
         key = key[order]
         fresh = key[1:] != key[:-1]
     return order, np.flatnonzero(np.concatenate([[True], fresh]))
+
+
+def ascending(numbers: np.ndarray, bound: int) -> np.ndarray:
+    """The order that sorts numbers from 0 to below ``bound``, equal ones as they come.
+
+    By 16 bits at a time, for which NumPy counts rather than compares: 1.5 to 3 times as fast for two million numbers.
+    """
+    order = np.argsort(numbers.astype(np.uint16), kind="stable")
+    for shift in range(16, (bound - 1).bit_length(), 16):
+        digit = (numbers >> shift).astype(np.uint16)[order]
+        order = order[np.argsort(digit, kind="stable")]
+    return order
 
 
 def stratified(counts: np.ndarray, sizes: np.ndarray) -> list[int]:
@@ -391,11 +409,14 @@ def in_half(size: int) -> np.ndarray:
     return half if half.any() else np.ones(size, bool)
 
 
-def first_met(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The distinct ``numbers`` in the order in which they are met, and the place where each is met first."""
-    values, first = np.unique(numbers, return_index=True)
-    by_place = np.argsort(first)
-    return values[by_place], first[by_place]
+def first_met(numbers: np.ndarray, bound: int) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct ``numbers``, from 0 to below ``bound``, in the order in which they are met, and the place where each
+    is met first.
+    """
+    place = np.full(bound, -1)
+    place[numbers[::-1]] = np.arange(numbers.size - 1, -1, -1)  # the last one written stays
+    first = np.flatnonzero(place[numbers] == np.arange(numbers.size))
+    return numbers[first], first
 
 
 def even(places: np.ndarray, bins: int, deviation: str, part: str = "") -> list[Result]:

@@ -3,7 +3,7 @@ step.
 """
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,9 +17,9 @@ from csaw.engine.verify.checks import Check, Checks, SingleChoices, Subject, sin
 from csaw.engine.verify.choices import Counter
 from csaw.engine.verify.course import CHOICES, EDGES, TRANSITIONS, in_order
 from csaw.engine.verify.forms import RowLaws
-from csaw.engine.verify.kernels import check_walks
-from csaw.engine.verify.statistics import Choices, Laws, fit_law, ranges
-from csaw.partition.base.parallel import go_on, heeding
+from csaw.engine.verify.statistics import Choices, Laws, fit_law, import_scipy, ranges
+from csaw.engine.verify.steps import Lines, check_walks
+from csaw.partition.base.parallel import go_on, heeding, processors
 from csaw.partition.base.stages import stage, unseen
 
 # One pass over all walks of a sample in threads: whether they are walks, the steps and ends to explain, and the
@@ -30,6 +30,8 @@ SCATTERED = 1 << 16  # walks that are kept of those of a range of instances
 NOTED = 100_000  # distinct steps or ends to explain that are judged one by one
 
 Notes = dict[tuple[int, ...], int]
+Counting = Future[Counter | None]
+"""Brings the counter of choices; None where nothing is counted."""
 
 
 @dataclass
@@ -85,9 +87,10 @@ class WalkPass:
 
     def __init__(self, subject: Subject, lawful: bool) -> None:
         self.subject, self.lawful, self.found = subject, lawful, Found()
-        self.tables = WalkTables(subject.samples, subject.watch)
+        self.tables, self.lines = WalkTables(subject.samples, subject.watch), Lines.of(subject.view.indices)
         self.every = max(1, -(-max(self.tables.steps, subject.samples.instances) // STEPS_KEPT))
         """One walk of this many is kept."""
+        self.uncounted: list[Piece] = []  # looked at before the counter was there: one for each thread
         self.paths: dict[int, np.ndarray] = {}
         """By instance, the vertices of walks whose choices are judged, where the law reads them."""
 
@@ -104,7 +107,7 @@ class WalkPass:
         situations, chosen, depth = (np.concatenate(arrays) for arrays in zip(*some, strict=True))
         return Choices(situations, chosen, columns, depth, self.subject.degree, self.subject.other_weights)
 
-    def run(self, counter: Counter | None) -> Found:
+    def run(self, counter: Counting) -> Found:
         """Look at all walks; ``counter`` counts the choices of those that are not kept."""
         ranges = self.tables.ranges()
         with stage(EDGES, self.subject.samples.instances, "walks") as shown:
@@ -112,6 +115,8 @@ class WalkPass:
             for (_, stop), seen in zip(ranges, looks, strict=True):
                 self.found.add(*seen)
                 shown(stop)
+            for _ in in_order(self._count, ((piece, counter) for piece in self.uncounted)):
+                pass
         return self.found
 
     def _scattered(self) -> Iterator[tuple[np.ndarray]]:
@@ -122,10 +127,10 @@ class WalkPass:
             yield from self.tables.scattered(part[one_in(self.every, part)])
 
     def _piece(self, instances: np.ndarray, stored: np.ndarray, steps: np.ndarray) -> Piece:
-        view, walks, lengths = self.subject.view, self.subject.dense(stored), steps.astype(np.int64)
+        walks, lengths = self.subject.dense(stored), steps.astype(np.int64)
         fits, off = np.zeros(len(walks), np.bool_), np.zeros((len(walks), walks.shape[1] - 1), np.bool_)
         both = not self.subject.store.directed
-        wrong = check_walks(view.indptr, view.indices, both, walks, lengths, fits, off)
+        wrong = check_walks(self.subject.view.indptr, *self.lines, both, walks, lengths, fits, off)
         return Piece(instances, walks, lengths, fits, off, wrong)
 
     def _choices(self, instances: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -134,7 +139,7 @@ class WalkPass:
         row, step = np.nonzero(piece.took | ended)
         return self._situations(piece, row, step), piece.walks[row, step + 1], step
 
-    def _look(self, start: int, stop: int, counter: Counter | None) -> tuple[dict[str, int], np.ndarray, np.ndarray]:
+    def _look(self, start: int, stop: int, counting: Counting) -> tuple[dict[str, int], np.ndarray, np.ndarray]:
         subject = self.subject
         piece = self._piece(np.arange(start, stop), *self.tables.between(start, stop))
         sources = piece.instances % subject.view.vertices if subject.starts_at_all else piece.walks[:, 0]
@@ -147,12 +152,18 @@ class WalkPass:
             "off": piece.wrong,
             "early": at.size,
         }
-        if counter is not None:
-            counter.count(piece.walks, piece.lengths, piece.fits, ~one_in(self.every, piece.instances))
+        if counting.done() or len(self.uncounted) >= processors():
+            self._count(piece, counting)
+        else:
+            self.uncounted.append(piece)
         row, step = np.nonzero(piece.off) if piece.wrong and len(self.found.jumps) < NOTED else (at[:0], at[:0])
         ended = (at if subject.revives else at[~dead]) if len(self.found.ends) < NOTED else at[:0]
         jumps, ends = self._table(piece, row, step), self._table(piece, ended, piece.lengths[ended])
         return counts, jumps, ends
+
+    def _count(self, piece: Piece, counting: Counting) -> None:
+        if (counter := counting.result()) is not None:
+            counter.count(piece.walks, piece.lengths, piece.fits, ~one_in(self.every, piece.instances))
 
     def _table(self, piece: Piece, row: np.ndarray, step: np.ndarray) -> np.ndarray:
         """(situation, next vertex) of these choices, if the law can judge them."""
@@ -183,7 +194,9 @@ def one_in(every: int, instances: np.ndarray) -> np.ndarray:
 # Walks of a sample as tables, some at a time: those without a limit have as many columns as the longest of them
 # needs, and one more for its end.
 
-ENTRIES = 1 << 19  # entries of walks that a thread has in hand
+ENTRIES = 1 << 19  # entries of walks that a thread has in hand, and up to MORE times as many of a large sample,
+MORE = 4  # so that threads meet less often: each asks for the interpreter some twenty times for a table
+TABLES = 8  # at least for each thread, where they are larger
 
 
 class WalkTables:
@@ -203,11 +216,12 @@ class WalkTables:
     def ranges(self) -> list[tuple[int, int]]:
         """First and last instance, the last one exclusive, of tables that together have all walks."""
         every = range(self.samples.instances)
-        return [(part[0], part[-1] + 1) for part in self._parts(np.arange(every.stop))]
+        most = min(max(self.steps // (TABLES * processors()), ENTRIES), MORE * ENTRIES)
+        return [(part[0], part[-1] + 1) for part in self._parts(np.arange(every.stop), most)]
 
     def scattered(self, instances: np.ndarray) -> Iterator[tuple[np.ndarray]]:
         """Some instances, as many at a time as a table takes."""
-        return ((part,) for part in self._parts(instances))
+        return ((part,) for part in self._parts(instances, ENTRIES // MORE))
 
     def between(self, start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
         """The walks start .. stop - 1 [walks, columns] with the ids of the store, and their lengths."""
@@ -228,14 +242,14 @@ class WalkTables:
     def _padded(self, arrays: dict[str, np.ndarray]) -> np.ndarray:
         return RAGGED_WALKS.table(arrays, self.samples.fill, int(arrays["lengths"].max(initial=0)) + 2)
 
-    def _parts(self, instances: np.ndarray) -> Iterator[np.ndarray]:
-        """Cut instances so that no table has more than ENTRIES entries, unless a single walk has."""
+    def _parts(self, instances: np.ndarray, most: int) -> Iterator[np.ndarray]:
+        """Cut instances so that no table has more than ``most`` entries, unless a single walk has."""
         columns = self.steps // max(self.samples.instances, 1) + 1
-        rows = max(1, ENTRIES // columns)
+        rows = max(1, most // columns)
         waiting = [instances[a : a + rows] for a in range(0, instances.size, rows)][::-1]
         while waiting:
             part = waiting.pop()
-            if self.ragged and part.size > 1 and part.size * (int(self.lengths[part].max()) + 2) > ENTRIES:
+            if self.ragged and part.size > 1 and part.size * (int(self.lengths[part].max()) + 2) > most:
                 waiting += [part[part.size // 2 :], part[: part.size // 2]]
             else:
                 yield part
@@ -254,9 +268,7 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
     walks = WalkPass(subject, lawful)
     laws = subject.laws(_law_of(subject, walk, walks.paths))
     choices = walks.kept() if lawful else None
-    with stage(CHOICES):
-        counter = Counter.of(choices, laws, subject.degree, walks.every) if choices else None
-    found, single = _looked_at(walks, counter, choices, laws)
+    found, counter, single = _looked_at(walks, choices, laws)
     checks.count("lengths", found.counts["lengths"], "walks whose vertices do not match their length")
     checks.count("sources", found.counts["sources"], "walks that do not start at the requested vertex")
     limit = subject.samples.walk_length
@@ -286,18 +298,27 @@ def verify_walks(subject: Subject, checks: Checks) -> None:
 
 
 def _looked_at(
-    walks: WalkPass, counter: Counter | None, choices: Choices | None, laws: Laws
-) -> tuple[Found, SingleChoices | None]:
-    """The findings in all walks; and meanwhile, as half of that work is one thread's, what ``choices`` tell, where the
-    laws have a closed form: others share a budget, so their work has an order.
+    walks: WalkPass, choices: Choices | None, laws: Laws
+) -> tuple[Found, Counter | None, SingleChoices | None]:
+    """The findings in all walks, what counted their choices, and meanwhile, as half of that work is one thread's, what
+    ``choices`` tell, where the laws have a closed form: others share a budget, so their work has an order.
     """
+
+    def counter() -> Counter | None:
+        return Counter.of(choices, laws, walks.subject.degree, walks.every) if choices else None
+
     if choices is None or not isinstance(laws, RowLaws):
-        return walks.run(counter), None
-    with ThreadPoolExecutor(1) as aside:
+        coming: Counting = Future()
+        with stage(CHOICES):
+            coming.set_result(counter())
+        return walks.run(coming), coming.result(), None
+    with ThreadPoolExecutor(3) as aside:
+        coming = aside.submit(heeding(unseen(counter)))
         single = aside.submit(heeding(unseen(single_choices)), choices, laws)
-        found = walks.run(counter)
+        aside.submit(import_scipy)
+        found = walks.run(coming)
         with stage(TRANSITIONS):
-            return found, single.result()
+            return found, coming.result(), single.result()
 
 
 def _law_of(subject: Subject, walk: Walk, paths: dict[int, np.ndarray]) -> Callable[..., dict[int, float]]:

@@ -1,4 +1,4 @@
-"""Helpers that kernels share: arrays of one dimension, hashes of numbers, and eight bytes as one number."""
+"""Helpers that kernels share: arrays of one dimension, hashes of numbers, eight bytes as a number, lines of memory."""
 
 import sys
 from collections.abc import Callable
@@ -167,3 +167,72 @@ def eight_bytes(typing_context, text, position):
         return loaded if sys.byteorder == "little" else builder.bswap(loaded)
 
     return types.uint64(text, position), build
+
+
+# Lines of memory, for kernels that wait for it: asked for early, and searched by one comparison of vectors.
+
+
+def _prefetched(locality: int) -> Callable[..., np.ndarray]:
+    """An intrinsic that asks for a line: 3 for all levels of the cache, 2 for all but the first."""
+
+    @intrinsic
+    def prefetch(typingctx, array, index):
+        """Read-prefetch the line of ``array[index]`` (1-d, C order); it checks no bounds and never faults."""
+
+        def codegen(context, builder, signature, arguments):
+            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            pointer = builder.gep(data, [arguments[1]])
+            word = ir.IntType(32)
+            byte = builder.bitcast(pointer, ir.IntType(8).as_pointer())
+            kind = ir.FunctionType(ir.VoidType(), [byte.type, word, word, word])
+            function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            builder.call(function, [byte, ir.Constant(word, 0), ir.Constant(word, locality), ir.Constant(word, 1)])
+            return context.get_dummy_value()
+
+        return types.void(array, types.uint64), codegen
+
+    return prefetch
+
+
+# The first level has few places for lines that are on their way, which limits how many a core can wait for.
+prefetch, prefetch_second = _prefetched(3), _prefetched(2)
+
+
+LINE = 16  # entries of an array that are compared at a time: a cache line, of 4 bytes each
+
+
+def _compared(how: str) -> Callable[..., np.ndarray]:
+    """An intrinsic that compares LINE entries with a number."""
+
+    @intrinsic
+    def compare(typingctx, array, index, value):
+        """Bit k: whether ``array[index + k]`` compares so with ``value``, for k below LINE; it checks no bounds."""
+        kind = array.dtype
+
+        def codegen(context, builder, signature, arguments):
+            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            item, word = data.type.pointee, ir.IntType(32)
+            line, lanes = ir.VectorType(item, LINE), ir.VectorType(word, LINE)
+            held = builder.load(builder.bitcast(builder.gep(data, [arguments[1]]), line.as_pointer()))
+            held.align = context.get_abi_alignment(item)
+            one = builder.insert_element(ir.Constant(line, ir.Undefined), arguments[2], ir.Constant(word, 0))
+            each = builder.shuffle_vector(one, ir.Constant(line, ir.Undefined), ir.Constant(lanes, None))
+            found = (builder.icmp_signed if kind.signed else builder.icmp_unsigned)(how, held, each)
+            return builder.zext(builder.bitcast(found, ir.IntType(LINE)), ir.IntType(64))
+
+        return signature(types.uint64, array, types.uint64, kind), codegen
+
+    return compare
+
+
+line_equal, line_upto = _compared("=="), _compared("<=")
+
+
+@intrinsic
+def bits_set(typingctx, word):
+    """How many bits of a number are set."""
+
+    def codegen(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), codegen

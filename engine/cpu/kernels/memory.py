@@ -8,28 +8,11 @@ its walker's turn comes (13 times the rate of one walker at a time).
 
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
+from csaw.partition.base.kernel_tools import prefetch
 
-@intrinsic
-def prefetch(typingctx, array, index):
-    """Read-prefetch the line of ``array[index]`` (1-d, C order) into all cache levels.
-
-    It checks no bounds and never faults.
-    """
-
-    def codegen(context, builder, signature, arguments):
-        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        pointer = builder.gep(data, [arguments[1]])
-        word = ir.IntType(32)
-        byte = builder.bitcast(pointer, ir.IntType(8).as_pointer())
-        kind = ir.FunctionType(ir.VoidType(), [byte.type, word, word, word])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        builder.call(function, [byte, ir.Constant(word, 0), ir.Constant(word, 3), ir.Constant(word, 1)])
-        return context.get_dummy_value()
-
-    return types.void(array, types.uint64), codegen
+__all__ = ["atomic_add", "borrow", "lowest", "matches", "prefetch"]
 
 
 @intrinsic

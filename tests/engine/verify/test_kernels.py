@@ -9,10 +9,12 @@ from helpers import graphs, slow
 from csaw.engine.api import registry
 from csaw.engine.api.law import GraphView, next_law
 from csaw.engine.stores import open_samples
-from csaw.engine.verify.choices import LARGEST
+from csaw.engine.verify.choices import CONTEXTS, LARGEST, most_frequent
 from csaw.engine.verify.forms import LONGER, judge_choices, mark_common, row_form
-from csaw.engine.verify.kernels import DenseIds, check_walks, likelier
-from csaw.engine.verify.statistics import Choices
+from csaw.engine.verify.instance_chances import again, sizes_of
+from csaw.engine.verify.kernels import DenseIds, likelier
+from csaw.engine.verify.statistics import Choices, ascending, first_met
+from csaw.engine.verify.steps import Lines, check_walks
 
 
 @pytest.mark.parametrize("directed", [True, False])
@@ -25,7 +27,7 @@ def test_steps_along_no_edge_and_wrong_lengths_are_those_of_a_set_of_edges(tmp_p
         walk[steps + 1 :] = -1
     walks[7, 2] = -2
     fits, off = np.zeros(300, np.bool_), np.zeros((300, 8), np.bool_)
-    wrong = check_walks(graph.indptr, graph.indices, not directed, walks, lengths, fits, off)
+    wrong = check_walks(graph.indptr, *Lines.of(graph.indices), not directed, walks, lengths, fits, off)
     for i in range(300):
         fit = 0 <= lengths[i] < 9 and all(
             (walks[i, k] >= 0) if k <= lengths[i] else walks[i, k] == -1 for k in range(9)
@@ -36,6 +38,25 @@ def test_steps_along_no_edge_and_wrong_lengths_are_those_of_a_set_of_edges(tmp_p
     assert wrong == off.sum() > 100
     assert 50 < fits.sum() < 250
     assert (off.sum(axis=1) < np.maximum(lengths, 0))[fits].any()
+
+
+@pytest.mark.parametrize("bits", [np.uint32, np.int64], ids=["32 bits", "64 bits"])
+@pytest.mark.parametrize("begins", range(0, 16, 5), ids="rows begin {} entries into a line of the cache".format)
+@pytest.mark.parametrize("sizes", [[700, 17, 0, 16, 1, 33, 300, 0], [3, 0, 2, 4, 0, 1, 0, 0]], ids=["long", "few"])
+def test_steps_are_found_wherever_rows_and_lines_begin(bits, begins, sizes):
+    rng, vertices = np.random.default_rng(8), len(sizes)
+    rows = [np.sort(rng.choice(2000, size)) for size in sizes]  # some edges are repeated, some vertices have no row
+    indptr = np.concatenate([[0], np.cumsum(sizes), np.full(2000 - vertices, sum(sizes))])
+    held = np.empty(sum(sizes) + 32, bits)
+    first = -held.ctypes.data // held.itemsize % 16 + begins
+    indices = held[first : first + sum(sizes)]
+    indices[:] = np.concatenate(rows)
+    pairs = [(v, u) for v in range(vertices) for u in {*rows[v].tolist(), *range(0, 2000, 7), 1999}]
+    walks, lengths = np.array(pairs), np.ones(len(pairs), np.int64)
+    fits, off = np.zeros(len(pairs), np.bool_), np.zeros((len(pairs), 1), np.bool_)
+    check_walks(indptr, *Lines.of(indices), False, walks, lengths, fits, off)
+    assert fits.all()
+    assert off[:, 0].tolist() == [u not in rows[v] for v, u in pairs]
 
 
 @pytest.mark.parametrize(
@@ -133,3 +154,39 @@ def test_the_place_of_a_choice_in_its_law_counts_the_likelier_outcomes_and_equal
         laid = sorted(range(a, b), key=lambda cell: (-chance[cell], cell))
         for i in range(c, d):
             assert low[i] == sum(chance[cell] for cell in laid[: laid.index(at[i])])
+
+
+@pytest.mark.parametrize("bound", [1, 40, 1 << 16, (1 << 16) + 1, 1 << 40])
+def test_sorting_by_counts_is_a_stable_sort(bound):
+    numbers = np.random.default_rng(5).integers(0, bound, 3000)
+    assert np.array_equal(ascending(numbers, bound), np.argsort(numbers, kind="stable"))
+
+
+@pytest.mark.parametrize("size", [0, 1, CONTEXTS - 1, CONTEXTS, CONTEXTS + 1, 3000])
+@pytest.mark.parametrize("largest", [1, 3, 5000])
+def test_the_most_frequent_are_the_first_of_a_stable_sort(size, largest):
+    counts = np.random.default_rng(6).integers(0, largest + 1, size)
+    assert np.array_equal(most_frequent(counts), np.argsort(-counts, kind="stable")[:CONTEXTS])
+
+
+def test_numbers_are_first_met_where_a_set_has_none_of_them():
+    numbers, seen, places = np.random.default_rng(7).integers(0, 50, 200), set(), []
+    for place, number in enumerate(numbers.tolist()):
+        if number not in seen:
+            seen.add(number)
+            places.append(place)
+    values, first = first_met(numbers, 60)
+    assert first.tolist() == places
+    assert np.array_equal(values, numbers[places])
+
+
+@pytest.mark.parametrize("different", [3, 40, 2**60])
+def test_hashes_that_are_there_again_are_those_of_a_table(different):
+    own = np.random.default_rng(9).integers(0, different, 60).astype(np.uint64)
+    places = {}
+    for place, value in enumerate(own.tolist()):
+        places.setdefault(value, []).append(place)
+    assert again(own).tolist() == [
+        place for value in sorted(places) if len(places[value]) > 1 for place in places[value]
+    ]
+    assert sizes_of(np.sort(own)).tolist() == [len(places[value]) for value in sorted(places)]
