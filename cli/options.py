@@ -234,7 +234,7 @@ def made_option(name: str, one: Option, group: str, owners: list[str] | None = N
     elif one.choices:
         how["type"] = click.Choice([str(choice) for choice in one.choices])
     elif one.kind is Fanout:
-        how |= {"multiple": True, "callback": _joined}
+        how |= {"multiple": True, "callback": _joined, "type": values.Fanout()}
     else:
         kind = click.STRING if one.reads else TYPES.get(one.kind, click.STRING)
         how["type"] = values.OrNone(kind) if one.none else kind
@@ -244,7 +244,11 @@ def made_option(name: str, one: Option, group: str, owners: list[str] | None = N
 
 
 def _joined(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> str | None:
-    """The fanouts of all relations as one value."""
+    """The fanouts of all relations as one value. UsageError for several that are not all of relations."""
+    if len(given) > 1 and not all("=" in one for one in given):
+        raise click.UsageError(
+            f"--fanout: expected numbers once, or RELATION=NUMBERS for each relation, found {' and '.join(given)}"
+        )
     return OF_RELATIONS.join(given) or None
 
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -53,7 +53,18 @@ class Integers(click.ParamType):
         try:
             return tuple(int(one) for one in str(value).split(","))
         except ValueError:
-            self.fail(f"expected integers such as 25,10, found {shown(str(value)) or 'nothing'}", param, ctx)
+            by_relation = "=" in str(value) and param is not None and param.name == "fanout"
+            only = " (only minibatch has fanouts by relation)" * by_relation
+            self.fail(f"expected integers such as 25,10{only}, found {shown(str(value)) or 'nothing'}", param, ctx)
+
+
+class Fanout(Integers):
+    """``25,10``, or ``RELATION=25,10``, as it is."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if "=" not in str(value):
+            super().convert(value, param, ctx)
+        return value
 
 
 class OrNone(click.ParamType):

@@ -3,7 +3,7 @@
 An option of ``csaw sample`` is named as its help names it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from csaw.cli import console
@@ -353,7 +353,15 @@ def options_of(algorithm: object, parameters: Facts, units: str | None = None) -
     unweighed = {"bias": "none"} if parameters.get("time_strategy") and parameters.get("bias") == "weight" else {}
     times = {} if units is None else {name: dated(parameters[name], units) for name in TIMES if name in parameters}
     shown = {**parameters, **unweighed, **times}
-    return f"Options of {algorithm}", [(flag_of(name), plain(value)) for name, value in shown.items()]
+    rows = [(flag_of(name), plain(one)) for name, value in shown.items() for one in _apart(value)]
+    return f"Options of {algorithm}", rows
+
+
+def _apart(value: object) -> Iterable[object]:
+    """The values of an option that is given once for each relation, as it is given; otherwise the one that it has."""
+    if not isinstance(value, dict):
+        return (value,)
+    return (f"{name}={','.join(map(str, sizes))}" for name, sizes in value.items() if any(sizes))
 
 
 # The report of a dry run on a cluster: what each worker is expected to do, and what limits the run.

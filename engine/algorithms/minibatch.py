@@ -5,6 +5,8 @@ NeurIPS 2017).
 from csaw.engine.algorithm import ByRelation, ChosenBias, Fanout, InTime, MiniBatches, option
 from csaw.partition.errors import OptionError
 
+MOST_PICKS = 2**31 - 1
+
 
 class Minibatch(InTime, ChosenBias, MiniBatches):
     """Mini-batches of seeds: at each hop, each vertex that is new in the mini-batch selects FANOUT of its neighbors."""
@@ -21,6 +23,12 @@ class Minibatch(InTime, ChosenBias, MiniBatches):
 
     def __init__(self, **values):
         super().__init__(**values)
+        largest = self.fanout.largest if isinstance(self.fanout, ByRelation) else max(self.fanout, default=0)
+        if self.replace and largest > MOST_PICKS:
+            raise OptionError(
+                f"--fanout: expected at most {MOST_PICKS:,} with --replace, the most nodes of a mini-batch, found "
+                f"{largest:,}"
+            )
         if self.replace and min(self.sizes(), default=0) < 0:
             raise OptionError(
                 "--replace: expected fanouts of at least 0, found -1, which takes each neighbor once; give other "

@@ -211,7 +211,9 @@ def typed_output_of(arrays: "MiniBatch", graph: SampledTypes) -> HeteroSamplerOu
 
 def _counted(kind: Tensor, hops: Sequence[int], kinds: int) -> Tensor:
     """How many elements of each hop are of each kind, int64 [hops kinds]; ``hops``: how many each hop has."""
-    of = torch.arange(len(hops), device=kind.device).repeat_interleave(torch.tensor(hops, device=kind.device))
+    of = torch.arange(len(hops), device=kind.device).repeat_interleave(
+        torch.tensor(hops, dtype=torch.int64, device=kind.device)
+    )
     return torch.bincount(of * kinds + kind, minlength=len(hops) * kinds)
 
 

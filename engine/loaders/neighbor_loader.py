@@ -183,8 +183,9 @@ def algorithm_options(
 
 def refuse_other_attributes(data: "Data | HeteroData") -> None:
     """OptionError for an attribute of nodes or edges of which PyTorch Geometric cannot select rows."""
-    for store in data.stores:
-        where = f"data[{store._key!r}]" if isinstance(data, pyg_data.HeteroData) else "data"
+    typed = isinstance(data, pyg_data.HeteroData)  # whose first store has attributes of the whole graph
+    for store in [*data.node_stores, *data.edge_stores] if typed else data.stores:
+        where = f"data[{store._key!r}]" if typed else "data"
         for name, held in store.items():
             if name not in ("edge_index", "num_nodes") and (store.is_node_attr(name) or store.is_edge_attr(name)):
                 require_rows(f"{where}.{name}", held, partial(index_select, dim=data.__cat_dim__(name, held)))

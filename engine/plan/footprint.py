@@ -20,6 +20,7 @@ PARTS = {
     "columns": "norms of columns, 16 bytes a vertex and some edges at a time",
     "clusters": "vertices by cluster, 24 bytes a vertex",
     "ids": "original ids, until they are written",
+    "edge_numbers": "numbers of edges in the store, 4 or 8 bytes an edge",
     "chunks": "unpacking compressed chunks",
     "filters": "filters of edges, a byte an edge",
     "members": "hash tables of rows, 8 bytes an edge, 16 with weights",
@@ -74,6 +75,7 @@ def parts_of(shape: "Shape") -> dict[str, int]:
         "vertex_columns": Footprint(fixed=shape.algorithm.vertex_columns.nbytes),
         "columns": Footprint(vertex=16, fixed=summed) if needs.columns else NOTHING,
         "clusters": Footprint(vertex=24) if needs.clusters else NOTHING,
+        "edge_numbers": Footprint(edge=8 if store.stored.edges >= 2**32 else 4) if store.relation_rows else NOTHING,
     }
     return {name: part.bytes(store.vertices, store.edges) for name, part in parts.items()}
 

@@ -127,7 +127,10 @@ class Asked:
             yield Number(name, sizes, "other arrays")
         in_time = a.time_strategy is not None and not self.whole
         yield Number("times of sources", in_time, SEED_TIME in arrays)
-        yield Number("relations of edges", fanouts_of(a) is not None, RELATION.name in arrays)
+        by_relation = fanouts_of(a) is not None
+        yield Number("relations of edges", by_relation, RELATION.name in arrays)
+        yield Number("metapath", False, by_relation and "metapath" in self.request)
+        yield Number("edge_bias", False, a.time_strategy is not None and self.request.get("edge_bias") is not None)
         if self.samples.layout == SUBGRAPHS:
             ends = self.whole or a.ends_induced
             yield Number("vertices", ends or a.draws_from != "edges", "vertices" in arrays)

@@ -244,7 +244,8 @@ def _selections_by_relation(
     order = np.argsort(owner, kind="stable")
     edges, owner = edges[order], owner[order]
     vertex, hop = nodes.vertex[node] * each + of, nodes.hop[node]
-    every, number = one_of(subject, node.size, nodes.first.size), nodes.numbers[node] * each + of
+    # The relations of a node stay side by side, so that the statistics compare what they have drawn.
+    every, number = one_of(subject, node.size, nodes.first.size), nodes.numbers[node]
     of_nodes = vertex, vertex.reshape(-1, 1), rows.sizes[hop, of], hop, number, every
     times = (now[node], arrays[TIME][edges]) if TIME in arrays else ()
     return Selections(*of_nodes, owner, nodes.vertex[nodes.row[edges]] * each, *times), edges, wrong

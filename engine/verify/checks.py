@@ -24,7 +24,7 @@ from csaw.engine.verify.kernels import DenseIds, edge_weights, multiplicity
 from csaw.engine.verify.pooled import Pooled, pooled_test
 from csaw.engine.verify.statistics import Choices, Law, Laws, Result, Situation, holm
 from csaw.partition import Graph, GraphStore
-from csaw.partition.errors import StoreError
+from csaw.partition.errors import OptionError, StoreError
 
 ALPHA = 1e-6
 """Chance that a right sample fails, over all statistical checks together."""
@@ -195,7 +195,11 @@ class Subject:
         fanouts, types = fanouts_of(self.algorithm), self.store.stored.types
         if fanouts is None or types is None:
             return None
-        return RowsByRelation(self.graph, types, in_full(fanouts, self.store))
+        try:
+            return RowsByRelation(self.graph, types, in_full(fanouts, self.store))
+        except OptionError as error:
+            said = str(error).removeprefix("--")
+            raise StoreError(f"{self.samples.path}/zarr.json: {said}; make the sample again") from error
 
     def with_rows(self, rows: RowsByRelation) -> "Subject":
         """The sample with the graph of these rows."""

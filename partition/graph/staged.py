@@ -50,14 +50,18 @@ class InBlocks(RowsInMemory):
 
     def __init__(self, store: GraphStore, blocks: Sequence[Block], in_time: bool = False) -> None:
         """``in_time``: with the times of its edges, if they have any."""
-        numbers = {block.relation for block in blocks if block.relation is not None}
-        self.views = {number: OfRelation(store, number) for number in sorted(numbers)}
+        self.views: dict[int, OfRelation] = {}
+        last = {block.relation: number for number, block in enumerate(blocks)}
         bases = np.cumsum([0, *(block.last - block.first for block in blocks)]).tolist()
         self._indptr = np.zeros(bases[-1] + 1, np.int64)
         self.places: list[Place] = []
         rows: list[list[int]] = []
-        for block, base in zip(blocks, bases, strict=False):
+        for number, (block, base) in enumerate(zip(blocks, bases, strict=False)):
+            if block.relation is not None and block.relation not in self.views:
+                self.views[block.relation] = OfRelation(store, block.relation)
             self._add(block, base, rows)
+            if block.relation is not None and last[block.relation] == number:
+                self.views[block.relation].release_offsets()
         if not rows and self.views:  # nothing has the type of any source
             rows.append([0, bases[-1], 0, 0, OFFSET_BYTES * (bases[-1] + 1)])
             self.places.append(Place(next(iter(self.views.values())), 0, 0, 0))

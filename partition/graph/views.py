@@ -290,6 +290,10 @@ class Filtered(RowsInMemory):
     def counts(self) -> list[list[int]]:
         return self._kept[1]
 
+    def release_offsets(self) -> None:
+        """Free the offsets of rows, 8 bytes a vertex, once they are known elsewhere; edges are read by the counts."""
+        self._kept = np.zeros(0, np.int64), self.counts
+
     def release(self) -> None:
         """Free the counts; another pass over the times counts again when edges are read."""
         vars(self).pop("_kept", None)

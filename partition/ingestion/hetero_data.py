@@ -51,7 +51,10 @@ def edges_of(data: "HeteroData", weight: str = "edge_weight", *, turned: bool = 
 
     OptionError for nodes or edges that are none.
     """
-    kinds = [Relation.of(*one) for one in getattr(data, "edge_types", ())]
+    try:
+        kinds = distinct(Relation.of(*one) for one in getattr(data, "edge_types", ()))
+    except OptionError as error:
+        raise OptionError(f"{NAME}: edge types become relations of csaw: {error}") from error
     if not kinds:
         raise OptionError(f"{NAME}: expected at least one edge type, found none")
     names = {*data.node_types, *(end for one in kinds for end in (one.source, one.target))}
@@ -75,7 +78,7 @@ def edges_of(data: "HeteroData", weight: str = "edge_weight", *, turned: bool = 
     if any(one is not None for one in weights):
         ones = (np.ones(count, np.float32) if one is None else one for one, count in zip(weights, counts, strict=True))
         heavy = np.concatenate(list(ones))
-    relations = distinct(Relation(one.target, one.name, one.source) if turned else one for one in kinds)
+    relations = tuple(Relation(one.target, one.name, one.source) if turned else one for one in kinds)
     types = Types(tuple(sizes), tuple(bounds), relations, counts)
     number = np.repeat(np.arange(len(relations), dtype=RELATION.dtype), counts)
     return Edges(types, *((target, source) if turned else (source, target)), number, heavy)

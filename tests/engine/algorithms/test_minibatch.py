@@ -293,7 +293,7 @@ def test_a_virtual_sample_has_the_same_mini_batches(tmp_path):
     for number in range(stored.instances):
         assert_same(stored.minibatch(number), drawn.minibatch(number))
     assert_same(stored.minibatch(2), drawn.part(1, 4).minibatch(1))
-    for name in {one.name for one in LAYOUTS["batches"].arrays} - {"y", "probability", "time", "seed_time"}:
+    for name in {one.name for one in LAYOUTS["batches"].arrays} - {"y", "probability", "time", "seed_time", "relation"}:
         assert np.array_equal(stored[name][:], drawn[name][:]), name
 
 

@@ -22,8 +22,8 @@ FAULTS = {
     "all nodes by one draw": (
         {"replace": True},
         "hops.py",
-        "wanted, node, rows",
-        "wanted, 0, rows",
+        "0, wanted, slot, row_begin",
+        "0, wanted, 0, row_begin",
         "neighbors",
     ),
     "one neighbor fewer": ({}, "hops.py", "if size < 0 else size\n", "if size < 0 else size - 1\n", "sizes"),

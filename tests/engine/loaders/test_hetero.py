@@ -177,6 +177,24 @@ def test_a_sampler_draws_by_relation_too(data):
         assert batch.e_id.tolist() == one["e_id"].tolist()
 
 
+def test_attributes_of_the_whole_graph_and_no_hops_are_taken(data):
+    data = data.clone()
+    data.num_classes, data.name = 3, "a graph"
+    batch = next(iter(loader_of(data, [], ("paper", [3, 1]))))
+    assert batch.num_classes == 3
+    assert batch["paper"].n_id.tolist() == [3, 1]
+    assert batch["paper"].num_sampled_nodes == [2]
+    assert batch[TYPES[0]].num_sampled_edges == []
+
+
+def test_names_that_csaw_does_not_take_are_said_to_be_of_the_data():
+    data = HeteroData()
+    data["a b"].num_nodes = data["c"].num_nodes = 1
+    data["a b", "to", "c"].edge_index = torch.zeros(2, 1, dtype=torch.int64)
+    with pytest.raises(OptionError, match="HeteroData: edge types become relations of csaw: 'a b-to-c': expected"):
+        loader_of(data, [1], "c")
+
+
 def in_time(data, of):
     """The same data with times of edges, but for one edge type, or of nodes, but for one node type."""
     data, draw = data.clone(), np.random.default_rng(3)

@@ -5,6 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from helpers.faults import plant
+from helpers.forged import forged
 from helpers.graphs import arrays_of
 from helpers.invariance import assert_request_decides, assert_same
 from helpers.relations import FANOUT, SEEDS, TIMED, WAYS, graph_in_time, partitioned, random_graph
@@ -13,7 +15,8 @@ from helpers.stats import assert_drawn_from
 import csaw
 from csaw.cli.main import cli
 from csaw.engine.stores.verify import verify
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.graph.staged import RelationGraph
 from csaw.partition.graph.types import RELATION
 
 
@@ -196,6 +199,7 @@ REFUSED = [
     ({"fanout": "to_c=1;2"}, "expected integers such as 25,10"),
     ({"fanout": "to_c=1,x"}, "expected integers such as 25,10"),
     ({"fanout": "to_c=-2"}, "expected -1 to 2^63 - 1, found -2"),
+    ({"fanout": {"to_c": (2**31,)}, "replace": True}, "expected at most 2,147,483,647 with replace"),
     ({"fanout": {"to_c": (-1,)}, "replace": True}, "expected fanouts of at least 0, found -1"),
     ({"fanout": {"to_c": (1,)}, "induced": True}, "induced and fanouts by relation exclude each other"),
     ({"fanout": {"to_c": (1,)}, "metapath": "b,c"}, "metapath and fanouts by relation exclude each other"),
@@ -214,5 +218,51 @@ def test_what_cannot_be_is_refused(store, options, said):
 def test_other_graphs_and_algorithms_refuse_relations(store):
     with pytest.raises(OptionError, match="karate has one type of vertices and no relations"):
         csaw.sample("karate", algo="minibatch", fanout={"to": (1,)}, device="cpu", progress=False)
-    with pytest.raises(OptionError, match="fanout: expected integers such as 25,10, found"):
+    with pytest.raises(OptionError, match="only minibatch has fanouts by relation"):
         csaw.sample(store, algo="neighbor", fanout={"to_c": (1,)}, device="cpu", progress=False)
+
+
+def test_relations_that_share_random_numbers_are_found(tmp_path, monkeypatch):
+    rows = "".join(f"{v} {(v + 7 * k) % 300}\n" for v in range(300) for k in range(1, 13))
+    store = partitioned(tmp_path, {f"x-r{k}-x": rows for k in range(3)})
+    own = "return nodes[entry] * sizes.size + relations[entry] if TYPED"
+    plant(monkeypatch, "hops.py", own, "return nodes[entry] if TYPED")
+    options = {"fanout": {"*": (1, 1)}, "seeds_per_batch": 8, "epochs": 20, "device": "cpu", "progress": False}
+    csaw.sample(store, tmp_path / "s.zarr", algo="minibatch", **options)
+    wrong = {check.name for check in verify(tmp_path / "s.zarr").checks if not check.ok}
+    assert "neighbors, independence" in wrong
+
+
+def test_what_a_request_cannot_say_is_a_fault(tmp_path, store):
+    path = tmp_path / "s.zarr"
+    csaw.sample(store, path, algo="minibatch", fanout=FANOUT, device="cpu", progress=False)
+    forged(path, lambda said: said["manifest"]["request"].update(metapath="b,to_b,b"))
+    assert [check.name for check in verify(path).checks if not check.ok] == ["request"]
+
+    def unknown(said):
+        del said["manifest"]["request"]["metapath"]
+        said["manifest"]["request"]["parameters"]["fanout"] = {"x": [1, 1]}
+
+    forged(path, unknown)
+    with pytest.raises(StoreError, match=r"s\.zarr/zarr\.json: fanout: no relation is called 'x'"):
+        verify(path)
+
+
+def test_rows_of_all_relations_are_not_kept_twice(tmp_path):
+    store = partitioned(
+        tmp_path, {f"a-r{k}-a": "0 1\n99999 5\n" + "".join(f"{v} 0\n" for v in range(1000)) for k in range(9)}
+    )
+    view = RelationGraph(store)
+    assert view.vertices == 9 * store.vertices
+    assert sum(one.indptr.size for one in view.views.values()) == 0
+    assert np.array_equal(np.sort(view.stored_edges), np.arange(store.edges))
+
+
+def test_the_command_line_says_fanouts_as_they_are_given(tmp_path, store):
+    runner, line = CliRunner(), ["sample", str(store.path), str(tmp_path / "s.zarr"), "--device", "cpu"]
+    done = runner.invoke(cli, [*line, "--algo", "minibatch", "--fanout", "5", "--fanout", "to_c=6"])
+    assert "--fanout: expected numbers once, or RELATION=NUMBERS for each relation, found 5 and to_c=6" in done.output
+    done = runner.invoke(cli, [*line, "--algo", "neighbor", "--fanout", "to_c=6"])
+    assert "only minibatch has fanouts by relation" in done.output
+    assert runner.invoke(cli, [*line, "--algo", "minibatch", "--fanout", "to_c=6,2"]).exit_code == 0
+    assert "b-to_c-c=6,2" in runner.invoke(cli, ["info", str(tmp_path / "s.zarr")]).output
