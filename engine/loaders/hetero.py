@@ -72,9 +72,7 @@ def typed_graph_of(data: "HeteroData", weight_attr: str | None, time_attr: str |
     """
     if weight_attr is not None and not any(weight_attr in store for store in data.edge_stores):
         raise OptionError(f"weight_attr: no edge type of data has the attribute {quoted(weight_attr)}")
-    edges = edges_of(data, "edge_weight" if weight_attr is None else weight_attr, turned=True)
-    if weight_attr is None:
-        edges = edges._replace(weights=None)
+    edges = edges_of(data, weight_attr, turned=True)
     columns = {} if time_attr is None else {TIME.name: _times_of(data, time_attr, edges)}
     store, order = in_memory(edges, "HeteroData", columns=columns)
     first = np.cumsum([0, *edges.types.edges])

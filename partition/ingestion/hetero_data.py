@@ -43,10 +43,10 @@ class Edges(NamedTuple):
     weights: np.ndarray | None
 
 
-def edges_of(data: "HeteroData", weight: str = "edge_weight", *, turned: bool = False) -> Edges:
+def edges_of(data: "HeteroData", weight: str | None, *, turned: bool = False) -> Edges:
     """The edges of a HeteroData, whose edge types are the relations, in their order.
 
-    ``weight``: the attribute of an edge type that has its weights. ``turned``: each edge leads from its target to its
+    ``weight``: the attribute of an edge type that has its weights; None: none. ``turned``: each edge leads from its target to its
     source, and so does its relation.
 
     OptionError for nodes or edges that are none.
@@ -70,7 +70,7 @@ def edges_of(data: "HeteroData", weight: str = "edge_weight", *, turned: bool = 
         _require(source, sizes[one.source], f"{one}: sources")
         _require(target, sizes[one.target], f"{one}: targets")
         ends.append((source + first[one.source], target + first[one.target]))
-        given = getattr(held, weight, None)
+        given = None if weight is None else getattr(held, weight, None)
         weights.append(None if given is None else weights_of(f"{one}: {weight}", numpy_of(given).ravel(), source.size))
     counts = tuple(source.size for source, _ in ends)
     source, target = (np.concatenate([each[k] for each in ends]) for k in (0, 1))
@@ -90,7 +90,7 @@ def hetero_in_memory(data: "HeteroData") -> InMemory:
     Edges that repeat are kept; ``edge_weight`` becomes the weights, and edges of a type without it have the weight 1 if
     another type has some. OptionError as for :func:`edges_of`.
     """
-    edges = edges_of(data)
+    edges = edges_of(data, "edge_weight")
     return in_memory(edges, f"{NAME} in memory", _words(edges.types))[0]
 
 
