@@ -46,8 +46,8 @@ class Edges(NamedTuple):
 def edges_of(data: "HeteroData", weight: str | None, *, turned: bool = False) -> Edges:
     """The edges of a HeteroData, whose edge types are the relations, in their order.
 
-    ``weight``: the attribute of an edge type that has its weights; None: none. ``turned``: each edge leads from its target to its
-    source, and so does its relation.
+    ``weight``: the attribute of an edge type that has its weights; None: none. ``turned``: each edge leads from its
+    target to its source, and so does its relation.
 
     OptionError for nodes or edges that are none.
     """
