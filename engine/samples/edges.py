@@ -10,6 +10,7 @@ from csaw.partition.errors import RepeatedEdgesError, StoreError
 from csaw.partition.graph.edge_columns import NO_TIME
 from csaw.partition.graph.parts import Partition
 from csaw.partition.graph.store import INDICES, GraphStore
+from csaw.partition.graph.types import RELATION
 
 OF_STEPS = "times"  # the array of walks in time
 ALONE = -1  # the depth of a row that is no edge but a vertex without one
@@ -49,10 +50,10 @@ def unlisted_sources(samples: OpenedSamples, start: int, stop: int) -> int:
 
 
 def edge_columns(samples: OpenedSamples) -> tuple[str, ...]:
-    """The columns of ``numbered_edges``: those of all samples, times in time, weights of layers, and of disjoint
-    mini-batches the number of the seed.
+    """The columns of ``numbered_edges``: those of all samples, times in time, weights of layers, of disjoint
+    mini-batches the number of the seed, and with fanouts by relation that of the relation.
     """
-    return (*EDGE, *time_columns(samples), *(name for name in (EDGE_WEIGHT, BATCH) if name in samples))
+    return (*EDGE, *time_columns(samples), *(name for name in (EDGE_WEIGHT, BATCH, RELATION.name) if name in samples))
 
 
 def time_columns(samples: OpenedSamples) -> tuple[str, ...]:
@@ -74,6 +75,7 @@ def _with_lonely(edges: Edges, met: list[tuple[np.ndarray, np.ndarray]]) -> Edge
     columns = dict(zip(EDGE, (instance, vertex, vertex, np.full(instance.size, ALONE, np.int32)), strict=True))
     columns |= dict.fromkeys((TIME, *OF_COPIES), np.full(instance.size, NO_TIME))
     columns[EDGE_WEIGHT] = np.full(instance.size, np.nan, np.float32)
+    columns[RELATION.name] = np.full(instance.size, ALONE, np.int32)
     order = np.argsort(np.concatenate([edges["instance"], instance]), kind="stable")
     return {name: np.concatenate([of_edges, columns[name]])[order] for name, of_edges in edges.items()}
 

@@ -34,6 +34,7 @@ from csaw.engine.samples.array import check_names
 from csaw.engine.samples.edges import ALONE, edge_arrays, edge_columns, numbered_edges
 from csaw.engine.samples.layouts.layout import BATCH, EDGE_WEIGHT
 from csaw.partition.errors import OptionError
+from csaw.partition.graph.types import RELATION
 
 LACKS = TABLES_LACK
 SUFFIXES = (".csv", ".csv.gz")
@@ -56,7 +57,13 @@ def write_samples(samples: Samples, file: IO[bytes], name: str, update: Callable
     kinds = (
         [NUMBER, *of_walks]
         if walks
-        else [NUMBER, ids, ids, NUMBER, *({EDGE_WEIGHT: WEIGHT, BATCH: NUMBER}.get(name, time) for name in names[4:])]
+        else [
+            NUMBER,
+            ids,
+            ids,
+            NUMBER,
+            *({EDGE_WEIGHT: WEIGHT, BATCH: NUMBER, RELATION.name: NUMBER}.get(name, time) for name in names[4:]),
+        ]
     )
     rows = Rows([b"", *[b","] * (len(names) - 1), b"\n"], kinds, csv_words(samples.words))
 

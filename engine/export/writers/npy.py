@@ -24,6 +24,7 @@ from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.identifiers import names_of
 from csaw.engine.samples.layouts.layout import BATCH, EDGE_WEIGHT
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.graph.types import RELATION
 
 LACKS = (OF_WALKS, *TABLES_LACK)
 SUFFIXES = (".npy",)
@@ -71,7 +72,7 @@ def _edges(samples: Samples, vertex: np.dtype, start: int, stop: int) -> list[np
 
 
 def _record(samples: Samples, vertex: np.dtype) -> np.dtype:
-    kinds = {"src": vertex, "dst": vertex, "depth": "<i4", EDGE_WEIGHT: "<f4", BATCH: "<i4"}
+    kinds = {"src": vertex, "dst": vertex, "depth": "<i4", EDGE_WEIGHT: "<f4", BATCH: "<i4", RELATION.name: "<i4"}
     return np.dtype([(name, kinds.get(name, "<i8")) for name in edge_columns(samples)])
 
 

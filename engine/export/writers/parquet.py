@@ -23,6 +23,7 @@ from csaw.engine.samples.ahead import Span, group_bytes
 from csaw.engine.samples.edges import ALONE, edge_columns, numbered_edges
 from csaw.engine.samples.layouts.layout import BATCH, EDGE_WEIGHT, OF_COPIES, TIME
 from csaw.partition.graph.attributes import COUNT, NUMBER
+from csaw.partition.graph.types import RELATION
 
 if TYPE_CHECKING:
     from pyarrow import Array, Schema, Table
@@ -85,6 +86,8 @@ def _schema(samples: Samples) -> "Schema":
         edge[EDGE_WEIGHT] = (pa.float32(), samples.layout.declared(EDGE_WEIGHT).said, NUMBER)
     if BATCH in samples:
         edge[BATCH] = (pa.int32(), "number of the seed in its mini-batch, for which the edge was drawn", COUNT)
+    if RELATION.name in samples:
+        edge[RELATION.name] = (pa.int32(), "number of the edge's relation", NUMBER)
     number = {"instance": (pa.int64(), "number of the instance, from 0", NUMBER)}
     request = samples.manifest.get("request", {})
     facts = {name: request.get(name) for name in SAID if name in request}

@@ -197,7 +197,7 @@ class Batches(Ragged):
         return arrays
 
     def edge_arrays(self, names: Collection[str]) -> list[str]:
-        return ["n_id", "row", "col", *(name for name in (TIME, BATCH) if name in names)]
+        return ["n_id", "row", "col", *(name for name in (TIME, BATCH, RELATION.name) if name in names)]
 
     def edges(self, arrays: Arrays, fill: int) -> Arrays:
         """The edges of a group, from the vertex that selected to the one that was selected, as in other samples; of
@@ -215,6 +215,7 @@ class Batches(Ragged):
             "depth": np.repeat(depth, hop_edges.ravel()),
             **({TIME: arrays[TIME]} if TIME in arrays else {}),
             **({BATCH: arrays[BATCH][src]} if BATCH in arrays else {}),
+            **({RELATION.name: arrays[RELATION.name].astype(np.int32)} if RELATION.name in arrays else {}),
         }
 
     def sources(self, arrays: Arrays) -> tuple[np.ndarray, np.ndarray]:

@@ -3,6 +3,7 @@
 from collections import Counter
 
 import numpy as np
+import pandas
 import pytest
 from click.testing import CliRunner
 from helpers.faults import plant
@@ -266,3 +267,16 @@ def test_the_command_line_says_fanouts_as_they_are_given(tmp_path, store):
     assert "only minibatch has fanouts by relation" in done.output
     assert runner.invoke(cli, [*line, "--algo", "minibatch", "--fanout", "to_c=6,2"]).exit_code == 0
     assert "b-to_c-c=6,2" in runner.invoke(cli, ["info", str(tmp_path / "s.zarr")]).output
+
+
+def test_exports_name_the_relation_of_each_edge(tmp_path, store):
+    sample = csaw.sample(
+        store, tmp_path / "s.zarr", algo="minibatch", fanout={"to_c": (2,)}, sources="type:b:40", progress=False
+    )
+    number = [str(one) for one in store.types.relations].index("b-to_c-c")
+    for name in ("e.csv", "e.parquet"):
+        csaw.export(sample, tmp_path / name)
+        rows = (pandas.read_csv if name.endswith("csv") else pandas.read_parquet)(tmp_path / name)
+        assert set(rows["relation"].dropna()) == {number}
+        assert rows["relation"].notna().sum() == len(sample["relation"])
+    assert set(sample.to_pandas()["relation"].dropna()) == {number}
