@@ -187,9 +187,20 @@ def closed_in_a_loop(drawn, batches):
 
 
 def closed_by_a_thread(drawn, batches):
-    threading.Timer(0.02, drawn.close).start()
-    while True:
-        list(drawn)
+    over = threading.Event()
+
+    def close():
+        while not over.wait(0.02):  # again where it falls between two loops, which then go on
+            drawn.close()
+
+    closing = threading.Thread(target=close)
+    closing.start()
+    try:
+        while True:
+            list(drawn)
+    finally:
+        over.set()
+        closing.join()
 
 
 def left(drawn, batches):
