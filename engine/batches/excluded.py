@@ -101,7 +101,7 @@ class Excluding(MiniBatches):
         self.found[entries] = xp.asarray(counts)
 
     def _of_cells(self) -> tuple[Array, ...]:
-        """What is noted of each neighbor that was found."""
+        """The arrays that note each neighbor that was found."""
         return self.out, self.edge
 
 

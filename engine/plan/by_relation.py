@@ -29,6 +29,11 @@ def sizes_of_relations(algorithm: Algorithm) -> np.ndarray:
     """How many edges a vertex selects at each hop from each relation, int64 [hops, relations]."""
     fanouts = fanouts_of(algorithm)
     assert fanouts is not None
+    return fanouts_by_hop(fanouts)
+
+
+def fanouts_by_hop(fanouts: ByRelation) -> np.ndarray:
+    """These fanouts as int64 [hops, relations]."""
     return np.ascontiguousarray(np.array(list(fanouts.values()), np.int64).reshape(len(fanouts), -1).T)
 
 

@@ -170,50 +170,22 @@ class Nodes:
 
 
 class BatchChoices:
-    """The choices of mini-batches that select from all edges of a node together, and not in time."""
+    """The choices of mini-batches that are not in time."""
 
     def __init__(self, subject: Subject) -> None:
-        self.subject, self.selected = subject, OfRows(subject, numbered=True)
-        self.parallel = ParallelEdges(subject) if subject.store.multigraph else None
+        self.subject, rows = subject, subject.of_rows
+        self.selected = OfRows(rows, numbered=True)
+        self.parallel = ParallelEdges(rows) if subject.store.multigraph else None
 
     def add(self, nodes: Nodes, arrays: dict[str, np.ndarray]) -> None:
         """Check a group: see Neighbors."""
-        s = _selections(self.subject, nodes)
-        self.selected.add(s)
-        if self.parallel is not None:
-            alone = (s.size > 0) if self.selected.replace else (s.size == 1)
-            edges, col = (alone & one_in(s.every, s.number))[nodes.col], nodes.col
-            self.parallel.keep(nodes.vertex[col], s.situation[col], nodes.e_id, edges)
-
-    def hand_over(self, wrong: dict[str, int]) -> None:
-        """Add to the faults of mini-batches those of the same names."""
-        for name in tuple(self.selected.wrong):
-            wrong[name] += self.selected.wrong.pop(name)
-
-    def judge(self, checks: Checks) -> None:
-        self.selected.judge(checks)
-        if self.parallel is not None:
-            self.parallel.judge(checks)
-
-
-class ChoicesByRelation:
-    """The choices of mini-batches whose nodes select from each relation by itself, and not in time."""
-
-    def __init__(self, subject: Subject, rows: RowsByRelation) -> None:
-        self.rows, self.subject = rows, subject.with_rows(rows)
-        self.selected = OfRows(self.subject, numbered=True)
-        self.parallel = ParallelEdges(self.subject) if subject.store.multigraph else None
-
-    def add(self, nodes: Nodes, arrays: dict[str, np.ndarray]) -> None:
-        """Check a group: the relation and the order of its edges, then what each node selected."""
-        s, edges, wrong = _selections_by_relation(self.subject, self.rows, nodes, arrays)
+        s, e_id, wrong = _selected(self.subject, nodes, arrays)
         self.selected.wrong["edges"] += wrong
         self.selected.add(s)
         if self.parallel is not None:
             alone = (s.size > 0) if self.selected.replace else (s.size == 1)
-            chosen, owner = self.rows.place[nodes.e_id[edges]], s.owner
-            kept = (alone & one_in(s.every, s.number))[owner]
-            self.parallel.keep(s.vertex[owner], s.situation[owner], chosen, kept)
+            edges = (alone & one_in(s.every, s.number))[s.owner]
+            self.parallel.keep(s.vertex[s.owner], s.situation[s.owner], e_id, edges)
 
     def hand_over(self, wrong: dict[str, int]) -> None:
         """Add to the faults of mini-batches those of the same names."""
@@ -224,14 +196,25 @@ class ChoicesByRelation:
         self.selected.judge(checks)
         if self.parallel is not None:
             self.parallel.judge(checks)
+
+
+def _selected(
+    subject: Subject, nodes: Nodes, arrays: dict[str, np.ndarray], now: np.ndarray = UNTIMED
+) -> tuple[Selections, np.ndarray, int]:
+    """The selections of all nodes of a group, in time with ``now`` of nodes; the numbers of their edges in the rows
+    that they are of; and how many edges cannot be any of them.
+    """
+    if subject.by_relation is not None:
+        return _selections_by_relation(subject.of_rows, subject.by_relation, nodes, arrays, now)
+    order = np.argsort(nodes.col, kind="stable")
+    return _selections(subject, nodes, order, now, arrays.get(TIME)), nodes.e_id[order], 0
 
 
 def _selections_by_relation(
     subject: Subject, rows: RowsByRelation, nodes: Nodes, arrays: dict[str, np.ndarray], now: np.ndarray = UNTIMED
 ) -> tuple[Selections, np.ndarray, int]:
-    """The selections of all nodes of a group from each relation, ``now`` of nodes in time; the edges that are theirs,
-    in their order; and how many edges are of another relation than they say, of one that their node does not select
-    from, or out of order.
+    """The same of nodes that select from each relation by itself. Edges that cannot be any are those of another
+    relation than they say, or of one that their node does not select from, and those out of order.
     """
     relation, each = arrays[RELATION.name].astype(np.int64), rows.relations
     inside = (nodes.e_id >= 0) & (nodes.e_id < rows.relation.size)
@@ -248,7 +231,8 @@ def _selections_by_relation(
     every, number = one_of(subject, node.size, nodes.first.size), nodes.numbers[node]
     of_nodes = vertex, vertex.reshape(-1, 1), rows.sizes[hop, of], hop, number, every
     times = (now[node], arrays[TIME][edges]) if TIME in arrays else ()
-    return Selections(*of_nodes, owner, nodes.vertex[nodes.row[edges]] * each, *times), edges, wrong
+    ends = nodes.vertex[nodes.row[edges]] * each
+    return Selections(*of_nodes, owner, ends, *times), rows.place[nodes.e_id[edges]], wrong
 
 
 class ParallelEdges:
@@ -303,9 +287,11 @@ class ParallelEdges:
 
 
 def _selections(
-    subject: Subject, nodes: Nodes, now: np.ndarray = UNTIMED, time: np.ndarray | None = None
+    subject: Subject, nodes: Nodes, order: np.ndarray, now: np.ndarray, time: np.ndarray | None
 ) -> Selections:
-    """The selections of all nodes of a group, in time with ``now`` of nodes and the ``time`` of edges."""
+    """The selections of all nodes of a group from whole rows: ``order`` of edges by their nodes, in time ``now`` of
+    nodes and the ``time`` of edges.
+    """
     previous = np.full(nodes.vertex.size, NONE)
     met, edge = np.unique(nodes.row, return_index=True)
     later = nodes.hop[met] > 0
@@ -320,7 +306,6 @@ def _selections(
     sizes = np.append(subject.traversal.sizes(), 0).astype(np.int64)
     every = one_of(subject, nodes.vertex.size, nodes.first.size)
     of_nodes = (nodes.vertex, situations(subject, known), sizes[nodes.hop], nodes.hop, nodes.numbers, every)
-    order = np.argsort(nodes.col, kind="stable")
     return Selections(
         *of_nodes, nodes.col[order], nodes.vertex[nodes.row[order]], now, UNTIMED if time is None else time[order]
     )
@@ -349,7 +334,7 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
     source = np.full(listed, NONE, np.int64)  # the vertex at each position of the list, as far as seeds have shown it
     has_labels = subject.asked.labels or LABELS in subject.samples
     labels = Shown(subject.asked.labels, listed, np.float64) if has_labels else None
-    choices = _choices(subject)
+    choices = BatchChoices(subject) if algorithm.time_strategy is None else BatchesInTime(subject)
     for start, arrays in passed(subject.samples, watch=subject.watch):
         nodes = Nodes(subject, subject.samples.first + start, arrays)
         wrong["seeds"] += _wrong_seeds(subject, nodes, order, source)
@@ -376,14 +361,6 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
     choices.judge(checks)
 
 
-def _choices(subject: Subject) -> "BatchChoices | BatchesInTime | ChoicesByRelation":
-    """What judges the choices of a sample's mini-batches."""
-    if subject.traversal.time_strategy is not None:
-        return BatchesInTime(subject)
-    rows = subject.by_relation
-    return BatchChoices(subject) if rows is None else ChoicesByRelation(subject, rows)
-
-
 def _judge_seeds(checks: Checks, labels: Shown | None, draws: SeedDraws | None) -> None:
     """Add the checks of labels and of the chances of seeds, of samples that have some."""
     if labels is not None:
@@ -396,21 +373,17 @@ class BatchesInTime:
     """The choices of mini-batches in time, and the times of their seeds."""
 
     def __init__(self, subject: Subject) -> None:
-        self.rows, self.times = subject.by_relation, subject.view.columns[TIME]
-        self.subject = subject if self.rows is None else subject.with_rows(self.rows)
-        self.seeds, self.selected = SeedTimes(subject), InTime(self.subject)
+        self.subject, self.seeds, self.selected = subject, SeedTimes(subject), InTime(subject.of_rows)
+        self.times = subject.view.columns[TIME]
 
     def add(self, nodes: Nodes, arrays: dict[str, np.ndarray]) -> None:
         """Check a group, and that its edges have the times of their numbers."""
         seed_time, seeds = arrays[SEED_TIME], nodes.hop_nodes[:, 0]
         self.seeds.add(arrays["input_id"], seed_time)
         now = seed_time[(np.cumsum(seeds) - seeds)[nodes.instance] + nodes.seed]
-        if self.rows is None:
-            self.selected.add(_selections(self.subject, nodes, now=now, time=arrays[TIME]))
-        else:
-            s, _, wrong = _selections_by_relation(self.subject, self.rows, nodes, arrays, now)
-            self.selected.wrong["edges"] += wrong
-            self.selected.add(s)
+        s, _, wrong = _selected(self.subject, nodes, arrays, now)
+        self.selected.wrong["edges"] += wrong
+        self.selected.add(s)
         inside = (nodes.e_id >= 0) & (nodes.e_id < self.times.size)
         self.selected.wrong["edges"] += int((self.times[nodes.e_id[inside]] != arrays[TIME][inside]).sum())
 

@@ -6,6 +6,7 @@ They are made here from the relations of all edges, apart from the graph that su
 import numpy as np
 
 from csaw.engine.api.option import ByRelation
+from csaw.engine.plan.by_relation import fanouts_by_hop
 from csaw.partition import Graph
 from csaw.partition.graph.edge_columns import TIME
 from csaw.partition.graph.types import RELATION, Types
@@ -27,7 +28,7 @@ class RowsByRelation:
     def __init__(self, graph: Graph, types: Types, fanouts: ByRelation) -> None:
         """``fanouts``: of all relations, in the order of their numbers."""
         self.relations, self.relation = len(types.relations), graph.columns[RELATION.name]
-        self.sizes = np.vstack([np.array(list(fanouts.values()), np.int64).T, np.zeros(self.relations, np.int64)])
+        self.sizes = np.vstack([fanouts_by_hop(fanouts), np.zeros(self.relations, np.int64)])
         self.sources = np.array([types.span(one.source) for one in types.relations], np.int64)
         vertices = graph.indptr.size - 1
         row = np.repeat(np.arange(vertices), np.diff(graph.indptr)) * self.relations + self.relation

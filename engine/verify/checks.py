@@ -201,8 +201,12 @@ class Subject:
             said = str(error).removeprefix("--")
             raise StoreError(f"{self.samples.path}/zarr.json: {said}; make the sample again") from error
 
-    def with_rows(self, rows: RowsByRelation) -> "Subject":
-        """The sample with the graph of these rows."""
+    @cached_property
+    def of_rows(self) -> "Subject":
+        """The sample with the graph of the rows that its vertices select from: its own, or those by relation."""
+        rows = self.by_relation
+        if rows is None:
+            return self
         found = copy.copy(self)
         found.graph, found.view = rows.graph, GraphView(rows.graph, self.weighted)
         found.degree = np.diff(found.view.indptr)

@@ -369,15 +369,13 @@ def _of_batch(subject: Subject, arrays: Arrays) -> Iterator[float]:
         return
     nodes = subject.dense(arrays["n_id"]).tolist()
     hop = np.repeat(np.arange(arrays["hop_nodes"].shape[1]), arrays["hop_nodes"][0]).tolist()
-    rows, each = subject.by_relation, 1
+    each = 1 if subject.by_relation is None else subject.by_relation.relations
     relation = arrays.get(RELATION.name, np.zeros(arrays["row"].size, np.uint8)).tolist()
-    if rows is not None:
-        subject, each = subject.with_rows(rows), rows.relations
     picked: dict[tuple[int, int], list[int]] = {}
     for row, col, of in zip(arrays["row"].tolist(), arrays["col"].tolist(), relation, strict=True):
         picked.setdefault((col, of), []).append(nodes[row] * each)
     for (node, of), ends in picked.items():
-        yield _of_selection(subject, nodes[node] * each + of, NONE, NONE, hop[node], ends)
+        yield _of_selection(subject.of_rows, nodes[node] * each + of, NONE, NONE, hop[node], ends)
 
 
 def _of_layers(subject: Subject, arrays: Arrays) -> Iterator[float]:

@@ -6,7 +6,7 @@ the number of its row in the first block of its type; its row of another relatio
 
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -67,8 +67,8 @@ class RelationRows:
         return found
 
     def picks(self, sizes: np.ndarray) -> np.ndarray:
-        """What a kernel knows of each relation at each hop, int64 [hops, relations, 5]: its shifts; how many edges a
-        node selects, ``sizes`` [hops, relations]; and how many of relations before it that leave the same type.
+        """Numbers by which kernels know each relation at each hop, int64 [hops, relations, 5]: its shifts; how many
+        edges a node selects, ``sizes`` [hops, relations]; and how many of relations before it that leave the same type.
         """
         offsets = sizes @ np.triu(self._same_source, 1)
         shifts = np.broadcast_to(self.shifts, (*sizes.shape, 3))
@@ -100,19 +100,22 @@ class RelationRows:
 
     # Arrays below are those of `xp`, NumPy or CuPy.
 
-    def numbered(self, xp: ModuleType, vertices: Any) -> Any:
+    def numbered(self, xp: ModuleType, vertices: np.ndarray) -> np.ndarray:
         """The numbers of vertices of the graph itself; -1 stays."""
         kind = xp.searchsorted(xp.asarray(self.firsts), vertices, side="right") - 1
         moved = vertices + xp.asarray(self.bases - self.firsts[:-1])[xp.clip(kind, 0, self.bases.size - 1)]
-        return xp.where(vertices < 0, vertices, moved)
+        numbers: np.ndarray = xp.where(vertices < 0, vertices, moved)
+        return numbers
 
-    def in_graph(self, xp: ModuleType, numbers: Any) -> Any:
+    def in_graph(self, xp: ModuleType, numbers: np.ndarray) -> np.ndarray:
         """The vertices of the graph itself that have these numbers."""
         found = numbers.astype(np.int64)
         kind = xp.searchsorted(xp.asarray(self.bases), found, side="right") - 1
-        return (found - xp.asarray(self.bases - self.firsts[:-1])[kind]).astype(self.id_dtype)
+        vertices: np.ndarray = found - xp.asarray(self.bases - self.firsts[:-1])[kind]
+        return vertices.astype(self.id_dtype)
 
-    def relation_of(self, xp: ModuleType, edges: Any) -> Any:
+    def relation_of(self, xp: ModuleType, edges: np.ndarray) -> np.ndarray:
         """The relations of edges of the graph of relations, uint8."""
         place = xp.searchsorted(xp.asarray(self.edges), edges, side="right") - 1
-        return xp.asarray(self.order.astype(np.uint8))[place]
+        relations: np.ndarray = xp.asarray(self.order.astype(np.uint8))[place]
+        return relations
