@@ -54,7 +54,7 @@ def members(name: str) -> dict[str, Member]:
 
 @cache
 def _bodies() -> dict[str, str]:
-    """What the first declaration of each struct says of its members, without comments."""
+    """The members of each struct, as its first declaration spells them, without comments."""
     found: dict[str, str] = {}
     for file in sorted(ENGINE.rglob("kernels/*.cu*")):
         text = re.sub(r"//[^\n]*", "", file.read_text())

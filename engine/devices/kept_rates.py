@@ -61,7 +61,7 @@ def _path() -> Path:
 
 
 def read_entries() -> Record:
-    """What the file holds, whatever that is; nothing where there is none."""
+    """The object in the file, unchecked; empty where there is no file, or none that JSON can read."""
     try:
         found = json.loads(read_regular(_path()))
     except (OSError, ValueError):  # not measured yet, or cut short

@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from helpers.expanded import assert_new_nodes_select
 from helpers.machine import need_package
 from helpers.stats import assert_drawn_from
 
@@ -74,16 +75,15 @@ def check_batch(data, batch, fanouts, *, replace=False, disjoint=False, **_):
         for s, t, e in zip(source, target, held.e_id.tolist(), strict=True):
             assert (of_source[s], of_target[t]) == (ends[0][e], ends[1][e])
             assert owner[one[0]][s] == owner[one[2]][t]
-        in_degree, edges = Counter(ends[1]), np.cumsum([0, *held.num_sampled_edges])
-        hops = np.cumsum([0, *batch[one[2]].num_sampled_nodes])
-        assert edges[-1] == len(source)
-        for hop, most in enumerate(fanouts[one]):
-            drawn = Counter(target[edges[hop] : edges[hop + 1]])
-            for node in range(hops[hop], hops[hop + 1]):
-                degree = in_degree[of_target[node]]
-                wanted = degree if most < 0 else (most if replace and degree else min(most, degree))
-                assert drawn.pop(node, 0) == wanted
-            assert not drawn, "only nodes that are new are expanded"
+        in_degree = Counter(ends[1])
+        assert_new_nodes_select(
+            fanouts[one],
+            [in_degree[v] for v in of_target],
+            target,
+            batch[one[2]].num_sampled_nodes,
+            held.num_sampled_edges,
+            replace=replace,
+        )
 
 
 @pytest.mark.filterwarnings("ignore:Cannot convert to bidirectional graph")

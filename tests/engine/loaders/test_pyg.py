@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from helpers import graphs
+from helpers.expanded import assert_new_nodes_select
 from helpers.machine import need_package
 from helpers.stats import assert_drawn_from
 
@@ -66,17 +67,16 @@ def check_batch(data, batch, num_neighbors, *, replace=False, disjoint=False, **
         assert owner[s] == owner[t]
     assert len(set(zip(owner, n_id, strict=True))) == len(n_id), "each vertex is one node"
     in_degree = Counter(ends[1])
-    hops = np.cumsum([0, *batch.num_sampled_nodes])
-    edges = np.cumsum([0, *batch.num_sampled_edges])
-    assert hops[-1] == len(n_id)
-    assert edges[-1] == len(columns)
-    for hop, most in enumerate(num_neighbors):
-        drawn = Counter(target[edges[hop] : edges[hop + 1]])
-        for node in range(hops[hop], hops[hop + 1]):
-            degree = in_degree[n_id[node]]
-            wanted = degree if most < 0 else (most if replace and degree else min(most, degree))
-            assert drawn.pop(node, 0) == wanted
-        assert not drawn, "only nodes that are new are expanded"
+    assert_new_nodes_select(
+        num_neighbors,
+        [in_degree[v] for v in n_id],
+        target,
+        batch.num_sampled_nodes,
+        batch.num_sampled_edges,
+        replace=replace,
+    )
+    hops, edges = np.cumsum([0, *batch.num_sampled_nodes]), np.cumsum([0, *batch.num_sampled_edges])
+    for hop in range(len(num_neighbors)):
         met = [s for s in source[edges[hop] : edges[hop + 1]] if s >= hops[hop + 1]]
         assert list(dict.fromkeys(met)) == list(range(hops[hop + 1], hops[hop + 2])), "in order of first meeting"
         if not replace:
