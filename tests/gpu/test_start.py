@@ -1,4 +1,6 @@
-"""How a command on a GPU starts: without Numba, once its kernels are compiled, and with a context made beside."""
+"""How a command on a GPU starts: without SciPy, without Numba once its kernels are compiled, and with a context made
+meanwhile.
+"""
 
 import pytest
 from helpers.gpu import device_or_skip, python
@@ -35,7 +37,12 @@ EVALUATE = ["evaluate", "karate", "--device", "cuda", "--refresh", "--measures"]
 )
 def test_a_command_whose_kernels_are_compiled_imports_no_numba(tmp_path, line):
     python(tmp_path, *line)  # compiles
-    assert python(tmp_path, *line).endswith("numba: False\n")
+    assert python(tmp_path, *line).endswith("imported:\n")
+
+
+@pytest.mark.parametrize("algo", ["neighbor", "layer", "ladies", "ppr", "forest-fire", "minibatch", "labor"])
+def test_no_sample_imports_scipy_for_operators_of_cupy(tmp_path, algo):
+    assert "scipy.special" not in python(tmp_path, *SAMPLE, algo)
 
 
 def test_the_context_that_is_made_beside_is_the_one_that_cupy_takes(tmp_path):

@@ -25,7 +25,7 @@ LOADED = """
 import sys
 from csaw.cli.main import cli
 cli.main(sys.argv[1:], standalone_mode=False)
-print("numba:", "numba" in sys.modules)
+print("imported:", *sorted({"numba", "scipy.special"} & sys.modules.keys()))
 """
 NEAR = "(4 if e.dst == e.prev else 1 if e.prev < 0 or e.is_neighbor(e.prev, e.dst) else 0.5)"
 MORE = [
@@ -206,7 +206,7 @@ def need_torch_on_gpu() -> ModuleType:
 def python(folder, *arguments, code=LOADED):
     """The output of another Python that works in ``folder``, with a cache of its own there.
 
-    It runs the command with these arguments and prints whether Numba was loaded; or it runs other ``code``.
+    It runs the command with these arguments and prints which heavy packages it has imported; or it runs other ``code``.
     """
     path = os.pathsep.join([str(ROOT / "tests" / "_src"), *sys.path[1:]])
     env = os.environ | {"PYTHONPATH": path, "CSAW_CACHE_DIR": str(folder / "cache")}
