@@ -13,6 +13,8 @@ device_or_skip()
 import cupy  # these need a GPU
 
 from csaw.engine import sample
+from csaw.engine.analytics.cuda import network
+from csaw.engine.analytics.cuda.network import DeviceNetwork
 from csaw.engine.cuda import compile, transfer
 from csaw.engine.cuda.compile import TRANSFER, Unit
 from csaw.engine.cuda.device import open_device
@@ -56,6 +58,24 @@ def test_a_large_run_imports_no_numba(large, algo, options):
         found = files_of(large / "s.zarr")
         python(large, *["cpu" if word == "cuda" else word for word in line])
         assert_same_files(files_of(large / "s.zarr"), found)
+
+
+@pytest.mark.parametrize("measure", ["components", "triangles"])
+def test_measuring_a_large_graph_imports_no_numba(large, measure):
+    line = ["evaluate", "g.zarr", "--device", "cuda", "--refresh", "--measures", measure]
+    python(large, *line)  # compiles
+    assert python(large, *line).endswith("imported:\n")
+
+
+@pytest.mark.parametrize("limit", [-1, 1 << 40])
+def test_a_damaged_graph_is_not_measured(store, monkeypatch, limit):
+    monkeypatch.setattr(network, "LITTLE", limit)
+    intact = DeviceNetwork(store, open_device(0)).whole(True)
+    assert np.array_equal(intact.indices.get(), store.load().indices)
+    assert np.array_equal(intact.weights.get(), store.load().weights)
+    damage(store.path / "partitions" / "00001" / INDICES / "c" / "0", BLOCK + 3)
+    with pytest.raises(StoreError, match="have changed since they were written"):
+        DeviceNetwork(open_graph(store.path), open_device(0)).whole(True)
 
 
 def assert_same_files(expected, found):

@@ -22,7 +22,7 @@ from csaw.engine.analytics.exchange import Exchange
 from csaw.engine.analytics.network import Network
 from csaw.engine.analytics.rows_in_memory import Block, Wanted
 from csaw.engine.analytics.spread import GRAIN, STATE_BYTES, Range, memory_of
-from csaw.engine.cuda.compile import Unit
+from csaw.engine.cuda.compile import TRANSFER, Unit
 from csaw.engine.cuda.declarations import HUB_BLOCK
 from csaw.engine.cuda.device import Device
 from csaw.engine.cuda.graphs.edge_arrays import made
@@ -30,9 +30,11 @@ from csaw.engine.cuda.graphs.node import reach_each_other
 from csaw.engine.cuda.graphs.resident import Staging
 from csaw.engine.cuda.launch import Kernels
 from csaw.engine.cuda.memory import on_device
+from csaw.engine.cuda.transfer import Checks
 from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.footprint import NOTHING, Footprint
 from csaw.partition import GraphStore, Partition
+from csaw.partition.base.first_work import LITTLE
 from csaw.partition.graph.edge_columns import WEIGHT
 
 # Kernels that networks on GPUs have loaded.
@@ -263,11 +265,19 @@ class DeviceNetwork(Network):
 
     def _read_whole(self, weights: bool) -> Block:
         columns = (WEIGHT,) if weights else ()
-        arrays, staging = made(cupy.empty, self.edges, self.store, columns), Staging(self.store, columns)
+        arrays = made(cupy.empty, self.edges, self.store, columns)
+        staging = Staging(self.store, columns, self._checks(sum(array.nbytes for array in arrays.values())))
         for part in self.store.partitions:
             span = slice(part.first_edge, part.first_edge + part.edges)
             staging.upload(part, {name: array[span] for name, array in arrays.items()})
         return Block(0, self.vertices, self.indptr, arrays["indices"], arrays.get(WEIGHT.array))
+
+    def _checks(self, size: int) -> Checks | None:
+        """What checks the rows on the GPU as they are read, if they have more bytes than the host checks as soon."""
+        if size <= LITTLE:
+            return None
+        unit = Unit(("transfer.cu",), {}, [], (), launched=TRANSFER)
+        return Checks(self.store, self.loaded.of("transfer", self.gpu, lambda: Kernels(unit, self.gpu)))
 
     @cached_property
     def host_copy(self) -> HostRows | None:
