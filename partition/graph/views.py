@@ -6,17 +6,19 @@ partitions have them. A ``Filtered`` has only some edges: those of a relation, o
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from csaw.partition.arrays.loader import AGAIN, StoredArray
 from csaw.partition.arrays.uncompared import Uncompared
 from csaw.partition.arrays.words import Words
+from csaw.partition.base.parallel import heeding, ordered, processors
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.attributes import TYPED, Attributes
 from csaw.partition.graph.edge_columns import TIME, TIME_ORDER, EdgeColumn
@@ -27,7 +29,10 @@ from csaw.partition.graph.types import RELATION, Types
 
 OFFSET_BYTES = 8
 PIECE = 1 << 18  # stored edges that are looked at together, so that memory holds a few MiB beside the counts
+THREADS = 8  # that look at pieces at a time
 PACKED_PIECE = 1 << 21  # where chunks are compressed: of one with times, which is unpacked whenever a part is read
+
+Item, Result = TypeVar("Item"), TypeVar("Result")
 
 
 class View(GraphStore):
@@ -255,6 +260,17 @@ def span_of(store: GraphStore) -> tuple[int, int] | None:
     return (min(found), max(found)) if found else None
 
 
+class KeptPiece(NamedTuple):
+    """A piece of the stored edges of a partition: the number of its first one there, how many of all are kept, how many
+    of these come before those that are wanted, and where these go.
+    """
+
+    first: int
+    kept: int
+    skipped: int
+    out: slice
+
+
 class Filtered(RowsInMemory):
     """The edges of ``store`` that have a certain property, among all of its vertices.
 
@@ -304,12 +320,26 @@ class Filtered(RowsInMemory):
         ends = indptr[part.first_vertex + 1 : part.last_vertex + 1]
         before = indptr[part.first_vertex]
         ends[:] = before  # of rows before the first edge, or of all where there is none
-        for first in range(0, part.edges, self.piece):
-            upto = np.cumsum(self.holds(self._by(part, first)), dtype=np.int64)
+        firsts = range(0, part.edges, self.piece)
+        for first, upto in zip(firsts, self._in_threads(partial(self._upto, part), firsts), strict=True):
             low, high = np.searchsorted(offsets[1:], [first, first + upto.size], side="right")
             ends[low:high] = before + counts[-1] + upto[offsets[1 + low : 1 + high] - first - 1]
             counts.append(counts[-1] + int(upto[-1]))
         return counts
+
+    def _upto(self, part: Partition, first: int) -> np.ndarray:
+        """Edges of a piece of a partition that are kept, up to each of its edges."""
+        return np.cumsum(self.holds(self._by(part, first)), dtype=np.int64)
+
+    def _in_threads(self, work: Callable[[Item], Result], pieces: Sequence[Item]) -> Iterator[Result]:
+        """Yield ``work(piece)`` of each piece in order; threads work on pieces whose chunks are not compressed."""
+        threads = min(processors(), THREADS, len(pieces)) if self.piece == PIECE else 1
+        if threads < 2:
+            yield from map(work, pieces)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            heard = heeding(work)
+            yield from ordered((pool.submit(heard, piece) for piece in pieces), threads)
 
     def _attributes(self) -> Attributes:
         store = self.store
@@ -327,40 +357,44 @@ class Filtered(RowsInMemory):
         }
 
     def _read_rows(self, number: int, arrays: Mapping[str, np.ndarray], first: int) -> None:
-        count, done = next((array.size for array in arrays.values()), 0), 0
-        part = self.store.partitions[number]
-        for begin, values, kept in self._kept_of(number, first, count):
+        part, count = self.store.partitions[number], next((array.size for array in arrays.values()), 0)
+
+        def read(piece: KeptPiece) -> None:
+            values, kept = self._kept_in(part, piece)
             for name, out in arrays.items():
-                found = values if name == self.column.array else self._read(part, name, out.dtype, begin)
-                np.take(found, kept, out=out[done : done + kept.size])
-            done += kept.size
+                found = values if name == self.column.array else self._read(part, name, out.dtype, piece.first)
+                np.take(found, kept, out=out[piece.out])
+
+        for _ in self._in_threads(read, self._pieces_of(number, first, count)):
+            pass
 
     def kept_edges(self, number: int, first: int, count: int) -> np.ndarray:
         """int64 [count]: the numbers in the store of the edges of a partition from number ``first`` on."""
-        before = self.store.partitions[number].first_edge
-        found = [kept + (before + begin) for begin, _, kept in self._kept_of(number, first, count)]
-        return np.concatenate(found) if found else np.zeros(0, np.int64)
+        part, found = self.store.partitions[number], np.empty(count, np.int64)
+        for piece in self._pieces_of(number, first, count):
+            found[piece.out] = self._kept_in(part, piece)[1] + (part.first_edge + piece.first)
+        return found
 
-    def _kept_of(self, number: int, first: int, count: int) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """Yield where the edges of a partition from number ``first`` on are, ``count`` of them: the first edge of each
-        piece of the stored partition, the values of that piece in the column, and the places of the edges in it.
-        """
-        part, counts, done = self.store.partitions[number], self.counts[number], 0
+    def _pieces_of(self, number: int, first: int, count: int) -> list[KeptPiece]:
+        """The pieces with the edges of a partition from number ``first`` on, ``count`` of them."""
+        counts, found = self.counts[number], list[KeptPiece]()
         begin = max(bisect_right(counts, first) - 1, 0)
         for piece, (low, high) in enumerate(pairwise(counts[begin:]), begin):
-            if done == count:
+            if low >= first + count:
                 break
-            if low == high:
-                continue
-            values = self._by(part, piece * self.piece)
-            kept = np.flatnonzero(self.holds(values))
-            if kept.size != high - low:
-                raise StoreError(
-                    f"{self.path}: {self.column.name}s of edges have changed since they were counted; {AGAIN}"
-                )
-            kept = kept[max(first - low, 0) :][: count - done]
-            yield piece * self.piece, values, kept
-            done += kept.size
+            wanted = slice(max(low, first), min(high, first + count))
+            if wanted.start < wanted.stop:
+                out = slice(wanted.start - first, wanted.stop - first)
+                found.append(KeptPiece(piece * self.piece, high - low, wanted.start - low, out))
+        return found
+
+    def _kept_in(self, part: Partition, piece: KeptPiece) -> tuple[np.ndarray, np.ndarray]:
+        """The values of all edges of a piece in the column, and the places in it of those that are wanted."""
+        values = self._by(part, piece.first)
+        kept = np.flatnonzero(self.holds(values))
+        if kept.size != piece.kept:
+            raise StoreError(f"{self.path}: {self.column.name}s of edges have changed since they were counted; {AGAIN}")
+        return values, kept[piece.skipped :][: piece.out.stop - piece.out.start]
 
     def _by(self, part: Partition, first: int) -> np.ndarray:
         """The values by which edges are kept, of a piece of a partition."""
