@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.gpu import device_or_skip, need_torch_on_gpu
+from helpers.gpu import device_or_skip, need_gpus, need_torch_on_gpu
 from helpers.graphs import random_store
 from helpers.machine import need_package
 
@@ -145,3 +145,94 @@ def test_a_model_on_a_stream_of_its_own_reads_what_is_there(store):
     with torch.cuda.stream(torch.cuda.Stream()):
         for a, b in zip(host, there, strict=True):
             assert all(torch.equal(a[name], b[name].cpu()) for name in FIELDS)
+
+
+TYPES = [("author", "writes", "paper"), ("paper", "rev_writes", "author"), ("paper", "cites", "paper")]
+SIZES = {"author": 60, "paper": 200}
+
+
+def hetero_data():
+    from torch_geometric.data import HeteroData
+
+    draw, data = np.random.default_rng(0), HeteroData()
+    for name, size in SIZES.items():
+        data[name].x = torch.from_numpy(draw.random((size, 3)))
+        data[name].time = torch.from_numpy(draw.integers(0, 50, size))
+    for one in TYPES:
+        data[one].edge_index = torch.from_numpy(np.stack([draw.integers(0, SIZES[one[end]], 900) for end in (0, 2)]))
+        data[one].edge_attr = torch.arange(900)
+        data[one].weight = torch.from_numpy(draw.integers(1, 9, 900)).float()
+    return data
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        {},
+        {"disjoint": True},
+        {"replace": True, "batch_size": 70},
+        {"weight_attr": "weight"},
+        {"time_attr": "time", "input_time": torch.arange(0, 100) % 50},
+        {"num_neighbors": dict(zip(TYPES, ([3, 0], [-1, 2], [2, 5]), strict=True)), "shuffle": True},
+        {"subgraph_type": "bidirectional"},
+    ],
+    ids=lambda kind: next(iter(kind), "plain"),
+)
+@pytest.mark.parametrize("where", ["cpu", "cuda"])
+def test_typed_mini_batches_are_those_of_the_cpu_on_the_device_of_the_data(kind, where):
+    need_package("torch_geometric")
+    from csaw.engine.loaders import NeighborLoader
+
+    mask = torch.arange(SIZES["paper"]) % 2 == 0
+    options = {"num_neighbors": [4, 3], "batch_size": 16, "seed": 3} | kind
+    data = hetero_data()
+    host = NeighborLoader(data, input_nodes=("paper", mask), device="cpu", **options)
+    data = hetero_data().to(where)
+    there = NeighborLoader(data, input_nodes=("paper", mask.to(where)), device="cuda", **options)
+    for a, b in zip(host, there, strict=True):
+        for found, expected in zip((*b.node_stores, *b.edge_stores), (*a.node_stores, *a.edge_stores), strict=True):
+            assert set(found.keys()) == set(expected.keys())
+            for name, value in expected.items():
+                if isinstance(value, torch.Tensor):
+                    assert found[name].device.type == where, name
+                    assert torch.equal(found[name].cpu(), value), name
+                else:
+                    assert found[name] == value, name
+
+
+def test_typed_mini_batches_of_a_store_stay_on_the_gpu(tmp_path):
+    need_package("torch_geometric")
+    import csaw
+    from csaw.engine.loaders import NeighborLoader
+
+    csaw.partition(hetero_data(), tmp_path / "g.zarr")
+    x = {name: {"x": np.random.default_rng(1).random((size, 2))} for name, size in SIZES.items()}
+    options = {"features": x, "input_nodes": "paper", "batch_size": 16, "seed": 3}
+    host, there = (NeighborLoader(tmp_path / "g.zarr", [4, 3], device=one, **options) for one in ("cpu", "cuda"))
+    for a, b in zip(host, there, strict=True):
+        for name in SIZES:
+            assert b[name].n_id.is_cuda
+            assert torch.equal(b[name].n_id.cpu(), a[name].n_id)
+            assert torch.equal(b[name].x.cpu(), a[name].x)
+        for found, expected in zip(b.edge_stores, a.edge_stores, strict=True):
+            assert found.edge_index.is_cuda
+            assert torch.equal(found.edge_index.cpu(), expected.edge_index)
+
+
+@pytest.mark.parametrize("exclude", [False, True])
+def test_links_of_two_gpus_are_those_of_one(exclude):
+    need_package("torch_geometric")
+    need_gpus()
+    from torch_geometric.data import Data
+
+    from csaw.engine.loaders import LinkNeighborLoader
+
+    draw = np.random.default_rng(0)
+    data = Data(edge_index=torch.from_numpy(draw.integers(0, 200, (2, 3000))), num_nodes=200)
+    options = {"num_neighbors": [4, 3], "batch_size": 32, "seed": 5, "exclude_links": exclude}
+
+    def drawn(device):
+        loader = LinkNeighborLoader(data, neg_sampling="binary", device=device, **options)
+        return [(batch.n_id.tolist(), batch.e_id.tolist(), batch.edge_label_index.tolist()) for batch in loader]
+
+    assert drawn("cuda:0,1") == drawn("cuda:0")
