@@ -18,8 +18,9 @@ import logging
 import os
 import shutil
 import stat
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Self
@@ -289,9 +290,21 @@ def _remove_files(folder: Path) -> None:
         with suppress(OSError):
             os.unlink(name, dir_fd=place)
 
+    def close(place: int, removed: list[Future[None]]) -> None:
+        wait(removed)
+        os.close(place)
+
+    emptied = deque[tuple[int, list[Future[None]]]]()  # folders, which stay open until their files are gone
     with ThreadPoolExecutor(REMOVERS) as threads:
-        for _, _, names, place in os.fwalk(folder):
-            list(threads.map(remove, names, [place] * len(names)))
+        try:
+            for _, _, names, opened in os.fwalk(folder):
+                place = os.dup(opened)
+                emptied.append((place, [threads.submit(remove, name, place) for name in names]))
+                if len(emptied) > REMOVERS:
+                    close(*emptied.popleft())
+        finally:
+            for one in emptied:
+                close(*one)
 
 
 def _make_way(draft: Path) -> None:
