@@ -186,6 +186,7 @@ MOST_EPOCHS = 2**32 - 1  # their numbers are part of the address of what shuffle
 OF_TYPE = "type:"  # before the name of a type, all of whose vertices are sources
 COUNT = re.compile(r"[0-9]{1,19}")
 LISTED = 2**64 - 1  # number of the instance whose draws choose random:N
+FEW_LISTED = 1 << 19  # vertices that NumPy draws sooner than the compiler loads
 
 
 class Sources:
@@ -308,8 +309,6 @@ class Sources:
 
     def _random(self, given: str, count: str, span: tuple[int, int]) -> np.ndarray:
         """So many different vertices, of the dense ids from span[0] to before span[1]."""
-        from csaw.engine.draws.random import distinct_below
-
         wanted, (first, last) = int(count) if COUNT.fullmatch(count) else 0, span
         if not 0 < wanted <= last - first:
             form = given.removesuffix(count) + "N"
@@ -317,7 +316,12 @@ class Sources:
             raise OptionError(
                 f"--sources {form}: expected N from 1 to {of} {last - first} vertices, found {quoted(count)}"
             )
-        return first + distinct_below(np.uint64(self.seed), np.uint64(LISTED), SOURCE_SLOT, last - first, wanted)
+        if wanted > FEW_LISTED:
+            from csaw.engine.draws.random import distinct_below
+        else:
+            from csaw.engine.draws.vectors import distinct_below
+        address = np.uint64(self.seed), np.uint64(LISTED), SOURCE_SLOT
+        return first + distinct_below(*address, last - first, wanted)
 
     def _of_type(self, given: str, store: GraphStore) -> np.ndarray:
         """All vertices of a type, or so many of them: ``type:NAME`` or ``type:NAME:N``."""
