@@ -8,7 +8,7 @@ LOW, SHIFT = np.uint64(0xFFFFFFFF), np.uint64(32)
 PIECE = 1 << 14  # draws whose words stay in the cache while they are made
 
 
-def words64(seed: int, instance: np.ndarray, slot: np.ndarray, draw: np.ndarray) -> np.ndarray:
+def words64(seed: int | np.uint64, instance: np.ndarray, slot: np.ndarray, draw: np.ndarray) -> np.ndarray:
     """uint64 [n]: 64 random bits at each address, as ``draw64`` gives them."""
     instance, slot, draw = (np.asarray(one).astype(np.uint64) for one in (instance, slot, draw))
     c0, c1, c2, c3 = draw & LOW, slot & LOW, instance & LOW, instance >> SHIFT
@@ -32,7 +32,7 @@ def numbers_below(words: np.ndarray, bounds: np.ndarray) -> np.ndarray:
     return numbers
 
 
-def distinct_below(seed: int, instance: int, slot: int, bound: int, count: int) -> np.ndarray:
+def distinct_below(seed: np.uint64, instance: np.uint64, slot: np.uint64, bound: int, count: int) -> np.ndarray:
     """int64 [count]: different numbers below ``bound``, every set equally likely, as ``distinct_below`` of random.py
     gives them.
 

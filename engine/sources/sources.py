@@ -316,12 +316,14 @@ class Sources:
             raise OptionError(
                 f"--sources {form}: expected N from 1 to {of} {last - first} vertices, found {quoted(count)}"
             )
+        from csaw.engine.draws import vectors
+
+        draw = vectors.distinct_below
         if wanted > FEW_LISTED:
-            from csaw.engine.draws.random import distinct_below
-        else:
-            from csaw.engine.draws.vectors import distinct_below
-        address = np.uint64(self.seed), np.uint64(LISTED), SOURCE_SLOT
-        return first + distinct_below(*address, last - first, wanted)
+            from csaw.engine.draws import random
+
+            draw = random.distinct_below
+        return first + draw(np.uint64(self.seed), np.uint64(LISTED), SOURCE_SLOT, last - first, wanted)
 
     def _of_type(self, given: str, store: GraphStore) -> np.ndarray:
         """All vertices of a type, or so many of them: ``type:NAME`` or ``type:NAME:N``."""

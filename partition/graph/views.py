@@ -32,7 +32,8 @@ PIECE = 1 << 18  # stored edges that are looked at together, so that memory hold
 THREADS = 8  # that look at pieces at a time
 PACKED_PIECE = 1 << 21  # where chunks are compressed: of one with times, which is unpacked whenever a part is read
 
-Item, Result = TypeVar("Item"), TypeVar("Result")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 class View(GraphStore):
