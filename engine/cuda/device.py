@@ -6,6 +6,7 @@ CuPy is imported here first, so errors about missing software are raised here.
 import sys
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
 
@@ -13,8 +14,9 @@ from csaw.engine.cuda.compile import INSTALL
 from csaw.partition.base.cache import check_cupy
 from csaw.partition.errors import DeviceError, MissingDependencyError
 
-# CuPy imports this for every operator between one of its arrays and a number, and SciPy with it: .2 to .4 s.
-SPECIAL_FUNCTIONS = "cupyx.scipy.special"
+# CuPy imports the last of these for every operator between one of its arrays and a number, and SciPy with it: .2 to
+# .4 s. It then uses nothing of it.
+UNUSED = "cupyx", "cupyx.scipy.special"
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ def open_device(number: int = 0) -> Device:
     check_cupy()
     import cupy
 
-    import_later(SPECIAL_FUNCTIONS)
+    for name in UNUSED:
+        import_later(name)
     try:
         return _opened(number)
     except cupy.cuda.runtime.CUDARuntimeError as error:
@@ -58,7 +61,7 @@ def import_later(name: str) -> None:
         return getattr(import_module(name), of)
 
     standing_in = ModuleType(name)
-    vars(standing_in)["__getattr__"] = attribute
+    vars(standing_in).update(__getattr__=attribute, __spec__=ModuleSpec(name, None))
     sys.modules.setdefault(name, standing_in)
 
 

@@ -42,7 +42,19 @@ def test_a_command_whose_kernels_are_compiled_imports_no_numba(tmp_path, line):
 
 @pytest.mark.parametrize("algo", ["neighbor", "layer", "ladies", "ppr", "forest-fire", "minibatch", "labor"])
 def test_no_sample_imports_scipy_for_operators_of_cupy(tmp_path, algo):
-    assert "scipy.special" not in python(tmp_path, *SAMPLE, algo)
+    assert "scipy" not in python(tmp_path, *SAMPLE, algo)
+
+
+def test_what_is_put_off_is_there_when_it_is_used(tmp_path):
+    code = """
+from csaw.engine.cuda.device import open_device
+open_device(0)
+import cupy, cupyx, cupyx.scipy.special
+print(float(cupyx.scipy.special.gamma(cupy.array(5.0))), cupyx.scatter_add.__name__, end=" ")
+from cupyx.scipy.sparse import csr_matrix
+print(csr_matrix(cupy.eye(2)).nnz)
+"""
+    assert python(tmp_path, code=code) == "24.0 scatter_add 2\n"
 
 
 def test_the_context_that_is_made_beside_is_the_one_that_cupy_takes(tmp_path):
