@@ -13,10 +13,10 @@ from csaw.engine.api.rules import DEFAULTS, TRUTHS, Clocks, MiniBatch, refuse
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
-LAYOUTS = {Walk: ("walks",), Traversal: ("subgraphs", "hops"), MiniBatches: ("batches",)}
+LAYOUTS = {Walk: ("walks",), Traversal: ("subgraphs", "hops", "links"), MiniBatches: ("batches",)}
 STARTS = {
     Walk: ("all", "random", "connected", "edges"),
-    Traversal: ("all", "random", "connected", "distinct", "every", "clusters"),
+    Traversal: ("all", "random", "connected", "distinct", "every", "clusters", "links"),
     MiniBatches: ("all",),
 }
 HOOKS = {

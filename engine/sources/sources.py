@@ -20,6 +20,7 @@ from csaw.engine.api.rules import VertexLayer, WholeClusters
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.draws.addresses import SOURCE_SLOT
 from csaw.engine.sources.given_sources import Listed, read_sources, source_times, times_asked
+from csaw.engine.sources.link_ends import are_links, edge_numbers, edges_of, require_pairs, require_relation
 from csaw.engine.sources.seeds import MOST_BATCHES, DrawnSeeds, Excluded, SeedOrder, order_of
 from csaw.engine.sources.start_edges import StartEdges
 from csaw.partition import GraphStore
@@ -222,9 +223,14 @@ class Sources:
         """The dense ids of a list of sources, int64; None for other sources."""
         self.labels: np.ndarray | None = None
         """The labels of a list of seeds, float64; None where they have none."""
+        self.edges = edges_of(store, algorithm) if are_links(algorithm) and self.kind is not SourceKind.LIST else 0
+        """Edges that instances take as their links; 0 where they have given links, or none at all."""
         listed = self._listed(store, given, algorithm) if self.kind is SourceKind.LIST else None
         if listed is not None:
             self.listed, self.labels = listed.ids, listed.labels
+            if are_links(algorithm):
+                require_pairs(listed.ids, given)
+                require_relation(store, algorithm, listed.ids)
         self.times = source_times(algorithm, None if listed is None else listed.times)
         """The times of the sources; None where the algorithm asks for none."""
         if self.kind is SourceKind.EVERY:
@@ -265,7 +271,7 @@ class Sources:
     @property
     def _count(self) -> int:
         """Number of sources in the list."""
-        return self.vertices if self.listed is None else self.listed.size
+        return (2 * self.edges or self.vertices) if self.listed is None else self.listed.size
 
     def _instances(self, wanted: int | None, num_walks: int) -> int:
         if wanted is not None and not 1 <= wanted <= LARGEST:
@@ -273,7 +279,7 @@ class Sources:
         if self._count == 0 or self.vertices == 0:
             raise OptionError("--sources: no source to start from; give a vertex of the graph")
         if not self.kind.in_turn:
-            return wanted or 1
+            return wanted or self.edges or 1
         if self.at_random:
             return wanted or 1
         if self.order is not None:
@@ -304,7 +310,9 @@ class Sources:
             return Listed(self._random(given, given.removeprefix("random:"), (0, self.vertices)))
         if isinstance(given, str) and given.startswith(OF_TYPE):
             return Listed(self._of_type(given, store))
-        return read_sources(given, store, are_seeds=self.are_seeds, times=times_asked(algorithm))
+        return read_sources(
+            given, store, are_seeds=self.are_seeds, are_links=are_links(algorithm), times=times_asked(algorithm)
+        )
 
     def _random(self, given: str, count: str, span: tuple[int, int]) -> np.ndarray:
         """So many different vertices, of the dense ids from span[0] to before span[1]."""
@@ -338,12 +346,14 @@ class Sources:
 
         Of mini-batches [n, frontier size, 2]: each seed's dense id and its position in the list of sources; -1 for both
         where there are fewer seeds. Where sources have times, these are behind it, in one place more; of
-        walks [n, 2].
+        walks [n, 2]. Of links [n, 2], both ends, or what :func:`edge_numbers` returns.
         """
         if self.made is not None:
             return self.made(first, last)
         if self.start_edges is not None:
             return self.start_edges.draw(first, last)
+        if self.edges:
+            return edge_numbers(first, last, self.edges, self.kind.in_turn, xp)
         if self.order is not None:
             return self._seeds(self.order.positions(first, last))
         if self.times is not None:
