@@ -38,7 +38,7 @@ class Links:
             self.source, target = xp.ascontiguousarray(xp.asarray(sources, np.int64).T)
             self.place = xp.full(self.instances, -1, np.int64)
         else:
-            self.source, self.place = backend.graph.ends_of(self._edges(sources, width))
+            self.source, self.place = backend.ends_of(self._edges(sources, width))
             target = xp.full(self.instances, -1, np.int64)
         self.links = xp.empty((self.instances, 2), dtype)
         self.links[:, 0], self.links[:, 1] = self.source.astype(dtype), target.astype(dtype)

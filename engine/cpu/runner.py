@@ -405,6 +405,16 @@ class CpuSelector(CpuRunner):
             entries, SLICE, lambda some, *_: kernel(some, graph, seed, instance, vertex, start, depth, size, out)
         )
 
+    def ends_of(self, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        source, place = np.empty(edges.size, np.int64), np.empty(edges.size, np.int64)
+
+        def task(piece: np.ndarray, *_: np.ndarray) -> None:
+            some = slice(int(piece[0]), int(piece[0]) + LINK_PICKS) if piece.size else slice(0, 0)
+            self.kernels.find_ends(self.graph.indptr, edges[some], source[some], place[some])
+
+        self.in_slices(np.arange(0, edges.size, LINK_PICKS), 1, task)
+        return source, place
+
     def draw_negatives(self, f: OpenLinks, entries: np.ndarray, bounds: np.ndarray, upto: np.ndarray) -> None:
         kernel, size = self.kernels.draw_negatives, max(1, LINK_PICKS // f.negatives.shape[1])
         given = (f.first, f.source, f.place, bounds, upto, bool(getattr(self.algorithm, "allow_self", False)))

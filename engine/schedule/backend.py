@@ -303,6 +303,10 @@ class Backend(Specialization, ABC):
     def add_scaled(self, sums: Array, at: Array, biases: Array, shift: int) -> None:
         """Add ``biases`` [n] times 2^shift, whole, 1 at least if above 0, to ``sums``, int64 [V], at ids ``at`` [n]."""
 
+    def ends_of(self, edges: Array) -> tuple[Array, Array]:
+        """The vertex whose row has each of the ``edges``, and the edge's place in that row, int64 [n] each."""
+        return self.graph.ends_of(edges)
+
     @abstractmethod
     def draw_negatives(self, f: OpenLinks, entries: Array, bounds: np.ndarray, upto: Array) -> None:
         """Draw the negatives of the links numbered ``entries``, whose sources have their rows in memory: see

@@ -13,12 +13,13 @@ from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import borrowed, degree, first_at_least, neighbor_at, row_of
 from csaw.engine.cpu.kernels.constants import SIMPLE
-from csaw.engine.cpu.kernels.memory import borrow
+from csaw.engine.cpu.kernels.memory import borrow, prefetch
 from csaw.engine.cpu.kernels.select import pick_word
 from csaw.engine.draws.random import below_wide
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_tools import place_behind
+from csaw.partition.base.kernel_tools import empty, place_behind
 
+LINK_LANES = 32  # negatives whose rows are searched together
 LINK_TRIES = 32  # of which the last one that fails has a chance of 2^-32 where half of all vertices are neighbors
 
 
@@ -31,18 +32,96 @@ def draw_negatives(entries, graph, seed, first, source, place, bounds, upto, sel
     and the end of the last. ``upto``: int64 [V + 1], the biases of all vertices below one; empty if all are the same.
     """
     graph, links, negatives, upto = borrowed(graph), borrow(links), borrow(negatives), borrow(upto)
-    for i in entries:
+    cells, each = empty(LINK_LANES, np.int64), negatives.shape[1]
+    goal, low, high = empty(LINK_LANES, np.int64), empty(LINK_LANES, np.int64), empty(LINK_LANES, np.int64)
+    for group in range(0, entries.size * each, LINK_LANES):
+        lanes = min(LINK_LANES, entries.size * each - group)
+        for k in range(lanes):
+            cells[k] = entries[(group + k) // each] * each + (group + k) % each
+            prefetch(graph.indptr, uint64(source[cells[k] // each]))
+        for k in range(lanes):
+            i = cells[k] // each
+            if place[i] >= 0:
+                prefetch(graph.indices, uint64(row_of(graph, source[i]) + place[i]))
+        propose_first(lanes, cells, each, graph, seed, first, source, place, bounds, upto, self_too, links, goal, low, high)
+        search_in_step(graph.indices, lanes, goal, low, high)
+        for k in range(lanes):
+            i, j = cells[k] // each, cells[k] % each
+            begin = row_of(graph, source[i])
+            end = begin + degree(graph, source[i])
+            is_free = goal[k] >= 0 and (low[k] == end or neighbor_at(graph, low[k]) != goal[k])
+            negatives[i, j] = goal[k]
+            if not is_free:
+                first_of_type, end_of_type = span_of_type(bounds, int64(links[i, 1]))
+                without = source[i] if not self_too and first_of_type <= source[i] < end_of_type else int64(-1)
+                negatives[i, j] = non_neighbor(
+                    graph, seed, uint64(first + i), uint64(j), begin, end, first_of_type, end_of_type, without, upto
+                )
+
+
+@inner
+def propose_first(lanes, cells, each, graph, seed, first, source, place, bounds, upto, self_too, links, goal, low, high):
+    """Find destinations, and write the vertex that each lane proposes first to ``goal``, and its row to ``low`` and
+    ``high``; -1 where a row has so many vertices that nothing is proposed, or a source proposes itself.
+    """
+    for k in range(lanes):
+        i, j = cells[k] // each, cells[k] % each
         u = source[i]
-        begin = row_of(graph, u)
-        end = begin + degree(graph, u)
+        low[k] = row_of(graph, u)
+        high[k] = low[k] + degree(graph, u)
         if place[i] >= 0:
-            links[i, 1] = neighbor_at(graph, begin + place[i])
-        low, high = span_of_type(bounds, int64(links[i, 1]))
-        without = int64(-1) if self_too or u < low or u >= high else int64(u)
-        for j in range(negatives.shape[1]):
-            negatives[i, j] = non_neighbor(
-                graph, seed, uint64(first + i), uint64(j), begin, end, low, high, without, upto
-            )
+            links[i, 1] = neighbor_at(graph, low[k] + place[i])
+        first_of_type, end_of_type = span_of_type(bounds, int64(links[i, 1]))
+        begin = units_below(first_of_type, upto)
+        units = units_below(end_of_type, upto) - begin
+        word = pick_word(seed, uint64(first + i), uint64(j), uint64(0))
+        goal[k] = begin + int64(below_wide(word, uint64(units)))
+        if units == 0 or high[k] - low[k] >= (end_of_type - first_of_type) >> 1:
+            goal[k] = -1
+    if upto.size:
+        left, right = empty(LINK_LANES, np.int64), empty(LINK_LANES, np.int64)
+        for k in range(lanes):
+            left[k], right[k] = 0, upto.size if goal[k] >= 0 else 0
+            goal[k] += 1
+        search_in_step(upto, lanes, goal, left, right)
+        for k in range(lanes):
+            goal[k] = left[k] - 1
+    for k in range(lanes):
+        if goal[k] == source[cells[k] // each] and not self_too:
+            goal[k] = -1
+
+
+@inner
+def search_in_step(array, lanes, goal, low, high):
+    """Move ``low`` of each lane to the first place from there to before ``high`` whose element is at least ``goal``; a
+    step of every lane at a time, so that they wait for memory together.
+    """
+    open_lanes = True
+    while open_lanes:
+        open_lanes = False
+        for k in range(lanes):
+            if low[k] < high[k]:
+                middle = (low[k] + high[k]) >> 1
+                if int64(array[uint64(middle)]) < goal[k]:
+                    low[k] = middle + 1
+                else:
+                    high[k] = middle
+                prefetch(array, uint64((low[k] + high[k]) >> 1))
+                open_lanes = True
+
+
+@njit(nogil=True)
+def find_ends(indptr, edges, source, place):
+    """The vertex whose row has each edge, and the edge's place in that row, int64 [n] each."""
+    low, high, goal = empty(LINK_LANES, np.int64), empty(LINK_LANES, np.int64), empty(LINK_LANES, np.int64)
+    for group in range(0, edges.size, LINK_LANES):
+        lanes = min(LINK_LANES, edges.size - group)
+        for k in range(lanes):
+            low[k], high[k], goal[k] = 0, indptr.size, edges[group + k] + 1
+        search_in_step(indptr, lanes, goal, low, high)
+        for k in range(lanes):
+            source[group + k] = low[k] - 1
+            place[group + k] = edges[group + k] - indptr[low[k] - 1]
 
 
 @inner
