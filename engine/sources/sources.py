@@ -218,17 +218,17 @@ class Sources:
         self.asked = given if isinstance(given, str) and given.startswith("random:") else None
         """The text that the list of sources follows from, with the seed; None for other sources."""
         self.at_random = at_random
-        self.are_seeds = isinstance(algorithm, MiniBatches)
+        self.are_seeds, self.are_links = isinstance(algorithm, MiniBatches), are_links(algorithm)
         self.listed: np.ndarray | None = None
         """The dense ids of a list of sources, int64; None for other sources."""
         self.labels: np.ndarray | None = None
         """The labels of a list of seeds, float64; None where they have none."""
-        self.edges = edges_of(store, algorithm) if are_links(algorithm) and self.kind is not SourceKind.LIST else 0
+        self.edges = edges_of(store, algorithm) if self.are_links and self.kind is not SourceKind.LIST else 0
         """Edges that instances take as their links; 0 where they have given links, or none at all."""
         listed = self._listed(store, given, algorithm) if self.kind is SourceKind.LIST else None
         if listed is not None:
             self.listed, self.labels = listed.ids, listed.labels
-            if are_links(algorithm):
+            if self.are_links:
                 require_pairs(listed.ids, given)
                 require_relation(store, algorithm, listed.ids)
         self.times = source_times(algorithm, None if listed is None else listed.times)
@@ -311,7 +311,7 @@ class Sources:
         if isinstance(given, str) and given.startswith(OF_TYPE):
             return Listed(self._of_type(given, store))
         return read_sources(
-            given, store, are_seeds=self.are_seeds, are_links=are_links(algorithm), times=times_asked(algorithm)
+            given, store, are_seeds=self.are_seeds, are_links=self.are_links, times=times_asked(algorithm)
         )
 
     def _random(self, given: str, count: str, span: tuple[int, int]) -> np.ndarray:
@@ -489,7 +489,8 @@ class Sources:
             return SourcesDigest(self.kind, self.frontier_size, self.clusters.digest, self.clusters.count)
         if self.listed is None:
             return SourcesDigest(self.kind, self.frontier_size)
-        count = self.listed.size if self.order is not None or (self.times and self.times.listed is not None) else None
+        counted = self.order is not None or self.are_links or (self.times and self.times.listed is not None)
+        count = self.listed.size if counted else None
         labels = "" if self.labels is None else digest_of(self.labels)
         times = "" if self.times is None or self.times.listed is None else digest_of(self.times.listed)
         return SourcesDigest(self.kind, self.frontier_size, digest_of(self.listed), count, labels, times)

@@ -20,7 +20,7 @@ class Links(Table):
         fixed("links", VERTEX, "source and destination of each link", NUMBER, "end"),
         fixed("negatives", VERTEX, "vertices that the source of each link has no edge to", NUMBER, "negative"),
     )
-    first_version = 3
+    first_version = 4
     words = "link", "links"
     heading = "Links: a sample is a link with destinations that are none"
     counted_from = ("negatives",)
