@@ -7,6 +7,7 @@ partition.
 
 import numpy as np
 
+from csaw.engine.api.bases import LinksWithNegatives
 from csaw.engine.draws.addresses import SOURCE_SLOT
 from csaw.engine.plan.contracts import Array, Store
 from csaw.engine.samples.identifiers import GroupArrays, Identifiers
@@ -31,6 +32,8 @@ class Links:
     def __init__(self, backend: Backend, first: int, sources: Array) -> None:
         self.backend, self.first, self.xp = backend, first, backend.xp
         self.instances, width = sources.shape
+        assert isinstance(backend.algorithm, LinksWithNegatives)
+        self.algorithm = backend.algorithm
         dtype = np.dtype(backend.store.id_dtype)
         self.none = dtype.type(np.iinfo(dtype).max)
         xp = self.xp
@@ -42,7 +45,7 @@ class Links:
             target = xp.full(self.instances, -1, np.int64)
         self.links = xp.empty((self.instances, 2), dtype)
         self.links[:, 0], self.links[:, 1] = self.source.astype(dtype), target.astype(dtype)
-        self.negatives = xp.full((self.instances, backend.algorithm.num_negatives), self.none, dtype)
+        self.negatives = xp.full((self.instances, self.algorithm.num_negatives), self.none, dtype)
         self.pending = xp.arange(self.instances)
         if backend.streamed:
             backend.partitions.leave()
@@ -87,7 +90,7 @@ class Links:
     def _upto(self) -> Array:
         """The biases of all vertices below one; empty if all are the same."""
         if self.backend.biases_upto is None:
-            by_degree = self.backend.algorithm.negative_bias == "degree"
+            by_degree = self.algorithm.negative_bias == "degree"
             made = units_upto(self.backend.store) if by_degree else np.zeros(0, np.int64)
             self.backend.biases_upto = self.xp.asarray(made)
         return self.backend.biases_upto
@@ -95,7 +98,7 @@ class Links:
     def _refuse_full(self) -> None:
         """OptionError where a source has an edge to every vertex that could be a negative."""
         full = self.negatives[:, 0] == self.none
-        if self.backend.algorithm.skip_full or not any_set(full):
+        if self.algorithm.skip_full or not any_set(full):
             return
         place = int(self.xp.flatnonzero(full)[0])
         store = self.backend.store

@@ -290,7 +290,8 @@ def _refuse_others(path: Path, read: Table) -> None:
     for line, cells, text in read.rows:
         if len(cells) != LINK_ENDS:
             raise FormatError(
-                f"{path}:{line}: expected two vertex ids, the source and the destination of a link, found {quoted(text)}"
+                f"{path}:{line}: expected the source and the destination of a link, two vertex ids, found "
+                f"{quoted(text)}"
             )
 
 

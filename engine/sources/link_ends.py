@@ -37,10 +37,8 @@ def relation_of(store: GraphStore, algorithm: Algorithm) -> int | None:
     if found:
         said = ", ".join(full[number] for number in found)
         raise OptionError(f"--relation: {quoted(name)} is the name of {said}; give one of these in full")
-    raise OptionError(
-        f"--relation: no relation is called {quoted(name)}{meant(name, [*full, *dict.fromkeys(n for _, n in known)]) or '.'} "
-        f"There are {', '.join(full)}"
-    )
+    near = meant(name, [*full, *dict.fromkeys(short for _, short in known)])
+    raise OptionError(f"--relation: no relation is called {quoted(name)}{near or '.'} There are {', '.join(full)}")
 
 
 def edges_of(store: GraphStore, algorithm: Algorithm) -> int:
@@ -55,7 +53,7 @@ def edges_of(store: GraphStore, algorithm: Algorithm) -> int:
 
 def require_pairs(listed: np.ndarray, given: object) -> None:
     """OptionError for a list of sources that has no pairs."""
-    if isinstance(given, str) and (given.startswith("random:") or given.startswith("type:")):
+    if isinstance(given, str) and given.startswith(("random:", "type:")):
         raise OptionError(
             f"--sources {given}: expected a file of links, all for every edge, or nothing for random edges"
         )

@@ -5,7 +5,7 @@ from typing import cast
 
 import numpy as np
 
-from csaw.engine.algorithms.links import Links
+from csaw.engine.api.bases import LinksWithNegatives
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.samples.layouts import Arrays
 from csaw.engine.sources.link_ends import relation_of
@@ -100,7 +100,7 @@ class Negatives:
     """The negatives of links, which are drawn from the vertices of the type of the destination by their biases."""
 
     def __init__(self, subject: Subject) -> None:
-        self.subject, self.algorithm = subject, cast(Links, subject.algorithm)
+        self.subject, self.algorithm = subject, cast(LinksWithNegatives, subject.algorithm)
         self.graph, types = graph_of(subject), subject.store.types
         vertices = self.graph.indptr.size - 1
         self.bounds = np.array([0, vertices] if types is None else types.bounds, np.int64)
@@ -182,7 +182,17 @@ class Negatives:
         own = (source >= low) & (source < high) & (not self.algorithm.allow_self)
         before, taken = np.empty(picked.shape), np.zeros((some.size, self.found.size))
         place_negatives(
-            self.graph.indptr, self.graph.indices, source, own, low, high, picked, self.upto, self.classes, before, taken
+            self.graph.indptr,
+            self.graph.indices,
+            source,
+            own,
+            low,
+            high,
+            picked,
+            self.upto,
+            self.classes,
+            before,
+            taken,
         )
         free = self.of_type[number] - taken
         total = np.maximum(free.sum(axis=1), 1e-300)

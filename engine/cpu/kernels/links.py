@@ -1,11 +1,11 @@
 """Negatives of links: vertices that a source has no edge to. The twin of engine/cuda/kernels/links.cu.
 
-Negative j of an instance is drawn at slot j. Its tries propose a vertex of the destination's type, any with the same
-chance or by running sums of biases, and the first one that is no neighbor stays: a binary search in the sorted row
-tells. After LINK_TRIES of them, or at once where a row has most vertices, the vertex is chosen by its rank among those that
-the row leaves free: by a binary search if all have the same chance and no edge is repeated, because row[i] - i vertices
-in front of entry i are free, and otherwise along the row. Both ways, each free vertex has its chance in proportion to
-its bias, and no loop is without an end.
+Negative j of an instance is drawn at slot j. Its tries propose a vertex of the destination's type, uniformly or by
+running sums of biases, and the first one that is no neighbor stays: a binary search in the sorted row tells. After
+LINK_TRIES of them, or at once where a row has most vertices, the vertex is chosen by its rank among those that the row
+leaves free: by a binary search if all have the same chance and no edge is repeated, because row[i] - i vertices below
+entry i are free, and otherwise along the row. In both ways, each free vertex has its chance in proportion to its bias,
+and every loop has a bound.
 """
 
 import numpy as np
@@ -43,7 +43,9 @@ def draw_negatives(entries, graph, seed, first, source, place, bounds, upto, sel
             i = cells[k] // each
             if place[i] >= 0:
                 prefetch(graph.indices, uint64(row_of(graph, source[i]) + place[i]))
-        propose_first(lanes, cells, each, graph, seed, first, source, place, bounds, upto, self_too, links, goal, low, high)
+        propose_first(
+            lanes, cells, each, graph, seed, first, source, place, bounds, upto, self_too, links, goal, low, high
+        )
         search_in_step(graph.indices, lanes, goal, low, high)
         for k in range(lanes):
             i, j = cells[k] // each, cells[k] % each
@@ -60,7 +62,9 @@ def draw_negatives(entries, graph, seed, first, source, place, bounds, upto, sel
 
 
 @inner
-def propose_first(lanes, cells, each, graph, seed, first, source, place, bounds, upto, self_too, links, goal, low, high):
+def propose_first(
+    lanes, cells, each, graph, seed, first, source, place, bounds, upto, self_too, links, goal, low, high
+):
     """Find destinations, and write the vertex that each lane proposes first to ``goal``, and its row to ``low`` and
     ``high``; -1 where a row has so many vertices that nothing is proposed, or a source proposes itself.
     """
@@ -147,7 +151,7 @@ def vertex_of(unit, upto):
 
 @inner
 def non_neighbor(graph, seed, instance, slot, begin, end, low, high, without, upto):
-    """A vertex from ``low`` to below ``high`` that is none of the row begin .. end - 1 and not ``without``; -1: none."""
+    """A vertex from ``low`` to below ``high``, not ``without`` and not in the row begin .. end - 1; -1: none."""
     first, units = units_below(low, upto), units_below(high, upto) - units_below(low, upto)
     if end - begin >= (high - low) >> 1:
         if SIMPLE and upto.size == 0:

@@ -26,7 +26,9 @@ __all__ = [
 ]
 
 RAGGED_WALKS, SUBGRAPHS = RaggedWalks(), Subgraphs()
-LAYOUTS: dict[str, SampleLayout] = {one.name: one for one in (Walks(), RAGGED_WALKS, Hops(), Batches(), Links(), SUBGRAPHS)}
+LAYOUTS: dict[str, SampleLayout] = {
+    one.name: one for one in (Walks(), RAGGED_WALKS, Hops(), Batches(), Links(), SUBGRAPHS)
+}
 """All layouts by name."""
 KINDS = {one.part: one.kind for layout in LAYOUTS.values() for one in layout.arrays}
 
