@@ -60,7 +60,13 @@ SIZES = (
 )
 UNSEEN = {("saint-walk", "walk_length"), ("induced deepwalk", "walk_length"), ("induced neighbor", "fanout")}
 """More of these may meet no other vertices."""
-ENDS = {"walks": ("walks",), "ragged-walks": ("walks",), "hops": ("hop_1", "hop_2"), "batches": ("n_id",), "links": ("links",)}
+ENDS = {
+    "walks": ("walks",),
+    "ragged-walks": ("walks",),
+    "hops": ("hop_1", "hop_2"),
+    "batches": ("n_id",),
+    "links": ("links",),
+}
 Fault = Callable[[Path, str, Random], tuple[str, set[str]] | None]
 """Plants a fault in the sample of an algorithm: what it was, and the checks of which one fails; None: it cannot."""
 
