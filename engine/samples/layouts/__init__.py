@@ -18,6 +18,7 @@ __all__ = [
     "SUBGRAPHS",
     "VERTEX",
     "Arrays",
+    "Links",
     "Ragged",
     "SampleLayout",
     "Sizes",

@@ -6,7 +6,8 @@ import numpy as np
 
 from csaw.engine.samples import files
 from csaw.engine.samples.layouts.layout import VERTEX, Arrays, Shapes, Stored, Table, fixed
-from csaw.engine.samples.pyg_batches import Batch, of_places
+from csaw.engine.samples.pyg_batches import Batch
+from csaw.partition.errors import OptionError
 from csaw.partition.graph.attributes import NUMBER
 
 
@@ -43,6 +44,14 @@ class Links(Table):
             "depth": np.zeros(len(links), np.int32),
         }
 
+    def pairs(self, arrays: Arrays, fill: int) -> Arrays:
+        """Each link, with ``label`` 1, and after it the pairs of its source and its negatives, with 0."""
+        links, negatives = arrays["links"], arrays["negatives"]
+        ends = np.concatenate([links[:, 1:], negatives], axis=1)
+        row, column = np.nonzero(ends != ends.dtype.type(fill))
+        src, dst = np.ascontiguousarray(links[row, 0]), ends[row, column]
+        return {"instance": row, "src": src, "dst": dst, "label": (column == 0).astype(np.int32)}
+
     def edges_of_each(self, arrays: Arrays, fill: int) -> np.ndarray:
         return np.ones(len(arrays["negatives"]), np.int64)
 
@@ -59,4 +68,7 @@ class Links(Table):
         return self.edges_of_each(arrays, fill), self.sources(arrays)[0], held
 
     def as_batch(self, arrays: Arrays, fill: int, stored: Stored, start: int) -> Batch:
-        return of_places(np.hsplit(arrays["links"], 2), fill, start, as_walks=True)
+        raise OptionError(
+            "links are no subgraphs, so PyTorch Geometric has no batch of them; read the arrays links and negatives of "
+            "the sample, or export it to .npy, .parquet or .csv"
+        )
