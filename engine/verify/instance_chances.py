@@ -18,13 +18,14 @@ from csaw.engine.api.law import edge_biases, edge_law, next_law, of_largest
 from csaw.engine.api.rules import NonNeighbors
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.samples.layouts import Arrays, Ragged, SampleLayout
+from csaw.engine.sources.link_ends import edges_of
 from csaw.engine.sources.sources import are_sets
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.entries import Entries, UniqueEntries
 from csaw.engine.verify.groups import Group
 from csaw.engine.verify.induced import source_weights
 from csaw.engine.verify.kernels import mix_rows, mix_runs
-from csaw.engine.verify.links import chances_of_link, graph_of
+from csaw.engine.verify.links import chances_of_links
 from csaw.engine.verify.shared_draws import chances
 from csaw.engine.verify.statistics import Result
 from csaw.engine.verify.walks_in_time import of_timed_walks
@@ -254,7 +255,7 @@ def _parts(subject: Subject) -> Callable[[Arrays], Iterator[float]] | None:
     if subject.samples.layout == "hops":
         return lambda arrays: _of_hops(subject, arrays)
     if isinstance(a.rule, NonNeighbors):
-        return lambda arrays: iter(chances_of_link(subject, arrays))
+        return chances_of_links(subject)
     if isinstance(a, MiniBatches):
         return lambda arrays: _of_batch(subject, arrays)
     if algorithm.draws_from != "edges":
@@ -282,7 +283,7 @@ def _sources(subject: Subject) -> Callable[[Arrays], float]:
     if kind is SourceKind.CONNECTED:
         return lambda arrays: float((subject.degree > 0).sum()) ** -min(_count(subject, arrays), 1000)
     if kind is SourceKind.LINKS:
-        return lambda arrays: 1.0 / max(graph_of(subject).indices.size, 1)
+        return lambda arrays: 1.0 / max(edges_of(subject.store, a), 1)
     if kind is SourceKind.DISTINCT:
         return lambda arrays: one_of(vertices, width)
     if kind is SourceKind.CLUSTERS:

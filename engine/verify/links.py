@@ -1,6 +1,7 @@
 """Checks of links: their ends are those that were asked for, no negative is an edge, and negatives fit their law."""
 
 import hashlib
+from collections.abc import Callable, Iterator
 from typing import cast
 
 import numpy as np
@@ -33,7 +34,8 @@ SAID = {
 
 def verify_links(subject: Subject, checks: Checks) -> None:
     """Check the ends of all links and all negatives; then the law of edges that were drawn, and of negatives."""
-    ends, law = Ends(subject), Negatives(subject)
+    graph = graph_of(subject)
+    ends, law = Ends(subject, graph), Negatives(subject, graph)
     wrong = dict.fromkeys(SAID, 0)
     for start, arrays in passed(subject.samples, EDGES, subject.watch):
         links, negatives = (np.ascontiguousarray(subject.dense(arrays[name])) for name in ("links", "negatives"))
@@ -54,8 +56,9 @@ def verify_links(subject: Subject, checks: Checks) -> None:
 class Ends:
     """The ends of links: edges that are drawn or taken in turn, or a list."""
 
-    def __init__(self, subject: Subject) -> None:
-        self.subject, self.graph = subject, graph_of(subject)
+    def __init__(self, subject: Subject, graph: Graph) -> None:
+        """``graph``: what :func:`graph_of` returns, as everywhere here."""
+        self.subject, self.graph = subject, graph
         self.drawn, self.random = list[np.ndarray](), np.random.default_rng(PLACES)
         self.listed = (subject.asked.count or 0) // 2
         self.digest, self.met = hashlib.sha256(), 0
@@ -99,9 +102,9 @@ class Ends:
 class Negatives:
     """The negatives of links, which are drawn from the vertices of the type of the destination by their biases."""
 
-    def __init__(self, subject: Subject) -> None:
+    def __init__(self, subject: Subject, graph: Graph) -> None:
         self.subject, self.algorithm = subject, cast(LinksWithNegatives, subject.algorithm)
-        self.graph, types = graph_of(subject), subject.store.types
+        self.graph, types = graph, subject.store.types
         vertices = self.graph.indptr.size - 1
         self.bounds = np.array([0, vertices] if types is None else types.bounds, np.int64)
         self.spans = None
@@ -155,15 +158,20 @@ class Negatives:
         if not self.algorithm.skip_full:
             return lacks.size
         wrong = int(((negatives[lacks] >= 0).any(axis=1)).sum())
-        for source, number in zip(links[lacks, 0].tolist(), self._spans(links)[lacks].tolist(), strict=True):
-            taken = self.graph.indices[self.graph.indptr[source] : self.graph.indptr[source + 1]].astype(np.int64)
-            low, high = self.bounds[number], self.bounds[number + 1]
-            free = self.bias[low:high].copy()
-            free[taken[(taken >= low) & (taken < high)] - low] = 0.0
-            if low <= source < high and not self.algorithm.allow_self:
-                free[source - low] = 0.0
-            wrong += bool(free.any())
-        return wrong
+        return wrong + sum(bool(self.free(links[k])[1].any()) for k in lacks.tolist())
+
+    def free(self, link: np.ndarray) -> tuple[int, np.ndarray]:
+        """The first vertex of the type of a link's destination, and of it and those behind it the biases with which
+        they are drawn; 0 of those that are no negatives.
+        """
+        source, number = int(link[0]), int(self._spans(link[None])[0])
+        low, high = self.bounds[number : number + 2].tolist()
+        taken = self.graph.indices[self.graph.indptr[source] : self.graph.indptr[source + 1]].astype(np.int64)
+        free = self.bias[low:high].copy()
+        free[taken[(taken >= low) & (taken < high)] - low] = 0.0
+        if low <= source < high and not self.algorithm.allow_self:
+            free[source - low] = 0.0
+        return low, free
 
     def add(self, links: np.ndarray, negatives: np.ndarray) -> None:
         """Compare the negatives of as many links of a group with their law as the budget allows."""
@@ -240,16 +248,14 @@ def graph_of(subject: Subject) -> Graph:
     return Graph(indptr, graph.indices[kept], None, {})
 
 
-def chances_of_link(subject: Subject, arrays: Arrays) -> list[float]:
-    """The most that the chances of the negatives of one link can be."""
-    law = Negatives(subject)
-    links, negatives = (np.ascontiguousarray(subject.dense(arrays[name])) for name in ("links", "negatives"))
-    number = int(law._spans(links)[0])
-    low, high, u = law.bounds[number], law.bounds[number + 1], int(links[0, 0])
-    taken = np.unique(law.graph.indices[law.graph.indptr[u] : law.graph.indptr[u + 1]]).astype(np.int64)
-    free = law.bias[low:high].copy()
-    free[taken[(taken >= low) & (taken < high)] - low] = 0.0
-    if low <= u < high and not law.algorithm.allow_self:
-        free[u - low] = 0.0
-    total = float(free.sum())
-    return [float(law.bias[v]) / total for v in negatives[0].tolist() if v >= 0 and total > 0.0]
+def chances_of_links(subject: Subject) -> Callable[[Arrays], Iterator[float]]:
+    """A function that yields the chances of the negatives of one link."""
+    law = Negatives(subject, graph_of(subject))
+
+    def chances(arrays: Arrays) -> Iterator[float]:
+        links, negatives = (np.ascontiguousarray(subject.dense(arrays[name])) for name in ("links", "negatives"))
+        low, free = law.free(links[0])
+        total = float(free.sum())
+        yield from (float(free[v - low]) / total for v in negatives[0].tolist() if v >= 0 and total > 0.0)
+
+    return chances

@@ -156,7 +156,7 @@ def non_neighbor(graph, seed, instance, slot, begin, end, low, high, without, up
     if end - begin >= (high - low) >> 1:
         if SIMPLE and upto.size == 0:
             return by_rank(graph, begin, end, low, high, without, pick_word(seed, instance, slot, uint64(LINK_TRIES)))
-        if SIMPLE and free_count(graph, begin, end, low, high, without) == 0:
+        if SIMPLE and free_count(graph, begin, end, low, high, is_apart(graph, begin, end, without)) == 0:
             return int64(-1)
     for number in range(LINK_TRIES if units > 0 else 0):
         word = pick_word(seed, instance, slot, uint64(number))
@@ -177,21 +177,28 @@ def has_neighbor(graph, begin, end, v):
 
 
 @inner
-def free_count(graph, begin, end, low, high, without):
-    """The number of vertices from ``low`` to below ``high`` that a row without repeated edges leaves free."""
+def is_apart(graph, begin, end, without):
+    """Whether ``without`` is a vertex, and not in the row."""
+    return without >= 0 and not has_neighbor(graph, begin, end, without)
+
+
+@inner
+def free_count(graph, begin, end, low, high, apart):
+    """The number of vertices from ``low`` to below ``high`` that a row without repeated edges leaves free, without the
+    one that is ``apart``.
+    """
     taken = first_at_least(graph, begin, end, high) - first_at_least(graph, begin, end, low)
-    apart = without >= 0 and not has_neighbor(graph, begin, end, without)
     return high - low - taken - int64(apart)
 
 
 @inner
 def by_rank(graph, begin, end, low, high, without, word):
     """The free vertex whose rank a word chooses, of a row without repeated edges; -1: none is free."""
-    free = free_count(graph, begin, end, low, high, without)
+    apart = is_apart(graph, begin, end, without)
+    free = free_count(graph, begin, end, low, high, apart)
     if free <= 0:
         return int64(-1)
     rank, row = int64(below_wide(word, uint64(free))), first_at_least(graph, begin, end, low)
-    apart = without >= 0 and not has_neighbor(graph, begin, end, without)
     left, right = row, first_at_least(graph, begin, end, high)
     while left < right:
         middle = (left + right) >> 1
