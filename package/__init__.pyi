@@ -119,6 +119,13 @@ class _Layer(_Run, total=False):
     time_against: Literal["root", "previous"]
     total: SupportsIndex | str | None
 
+class _Links(_Run, total=False):
+    relation: str | None
+    num_negatives: SupportsIndex | str
+    negative_bias: Literal["none", "degree"]
+    allow_self: bool
+    skip_full: bool
+
 class _Minibatch(_Run, total=False):
     seeds_per_batch: SupportsIndex | str
     epochs: SupportsIndex | str
@@ -230,6 +237,11 @@ class _OfAll(_Run, total=False):
     neighbor_size: SupportsIndex | str
     unique: bool
     total: SupportsIndex | str | None
+    relation: str | None
+    num_negatives: SupportsIndex | str
+    negative_bias: Literal["none", "degree"]
+    allow_self: bool
+    skip_full: bool
     seeds_per_batch: SupportsIndex | str
     epochs: SupportsIndex | str
     shuffle: bool
@@ -377,6 +389,20 @@ def sample(
     overwrite: bool = False,
     progress: Progress = None,
     **options: Unpack[_Layer],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["links"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_Links],
 ) -> Samples: ...
 
 @overload
@@ -700,6 +726,18 @@ def stream(
 @overload
 def stream(
     graph: object,
+    algo: Literal["links"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_Links],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
     algo: Literal["minibatch"],
     *,
     directed: bool | None = None,
@@ -968,6 +1006,18 @@ def layer(
     unique: bool = False,
     time_against: Literal["root", "previous"] = "root",
     total: SupportsIndex | str | None = None,
+    **options: Unpack[_Sample],
+) -> Samples: ...
+
+def links(
+    graph: object,
+    out: Place | None = None,
+    *,
+    relation: str | None = None,
+    num_negatives: SupportsIndex | str = 1,
+    negative_bias: Literal["none", "degree"] = "none",
+    allow_self: bool = False,
+    skip_full: bool = False,
     **options: Unpack[_Sample],
 ) -> Samples: ...
 

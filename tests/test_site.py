@@ -93,7 +93,7 @@ def test_every_algorithm_has_its_law_its_cost_and_its_options(site, name):
             str,
             (
                 (DOCS / "algorithms" / page).read_text()
-                for page in ("walks.md", "neighbors.md", "subgraphs.md", "layers.md")
+                for page in ("walks.md", "neighbors.md", "subgraphs.md", "layers.md", "links.md")
             ),
         )
         if f"\n## {name}\n" in text

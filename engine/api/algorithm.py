@@ -177,7 +177,7 @@ class Algorithm:
     """
 
     paper: ClassVar[str] = ""
-    layout: ClassVar[str] = "subgraphs"  # walks | hops | subgraphs | batches: how its samples are stored
+    layout: ClassVar[str] = "subgraphs"  # walks | hops | subgraphs | batches | links: how its samples are stored
     ends_induced: ClassVar[bool] = False
     """Whether an instance ends as the subgraph of the vertices that it reached, as with ``--induced``."""
     sources_from: ClassVar[str] = "all"
@@ -185,7 +185,8 @@ class Algorithm:
     independently. ``connected``: the same, from the vertices that have neighbors. ``edges``, only for walks: the same,
     in proportion to their number of edges. ``distinct``: a uniform set of frontier_size vertices per instance
     (pool_size if there is a pool). ``every``: each instance has all vertices. ``clusters``: all vertices of a uniform
-    set of frontier_size clusters of the graph store; an instance ends as their induced subgraph.
+    set of frontier_size clusters of the graph store; an instance ends as their induced subgraph. ``links``: at both
+    ends of an edge that is drawn.
     """
 
     sized_by: ClassVar[str] = ""

@@ -5,7 +5,7 @@ algorithms share, and NextDoor's shape of a sampler.
 from collections.abc import Callable, Mapping
 from typing import ClassVar, Protocol, overload
 
-from csaw.engine.api.algorithm import LENGTH_HELP, MOST_STEPS, Algorithm, EdgeView, VertexView, Walk
+from csaw.engine.api.algorithm import LENGTH_HELP, MOST_STEPS, Algorithm, EdgeView, Traversal, VertexView, Walk
 from csaw.engine.api.option import flag_of, option
 from csaw.partition.errors import OptionError
 
@@ -128,6 +128,39 @@ class InTime(Algorithm):
     def against_previous(self) -> bool:
         """Whether an edge is compared with the edge before it, rather than with the time of the source."""
         return getattr(self, "time_against", ROOT) == PREVIOUS
+
+
+class LinksWithNegatives(Traversal):
+    """Base of links: an instance is a source, a destination, and ``num_negatives`` vertices of the destination's type
+    that the source has no edge to, each drawn independently.
+    """
+
+    layout = "links"
+    sources_from = "links"
+    visited_once = False
+    frontier_size = 2  # both ends of a link
+    relation: str | None = option(
+        None,
+        kind=str,
+        help="relation of the links, in a graph of several types: only its edges count",
+        none="edges of any relation",
+    )
+    num_negatives: int = option(1, help="number of negatives of each link", low=1, high=2**31 - 1)
+    negative_bias: str = option(
+        "none",
+        help="bias of a negative: none (all equally likely), or the number of edges that lead to it, to the power of "
+        "0.75 (degree)",
+        choices=("none", "degree"),
+    )
+    allow_self: bool = option(False, help="let a negative be the source itself, if it has no edge to itself")
+    skip_full: bool = option(
+        False,
+        help="leave a link without negatives, instead of stopping with an error, if its source has an edge to every "
+        "vertex that could be one",
+    )
+
+    def sizes(self) -> tuple[int, ...]:
+        return ()
 
 
 def against_option() -> str:

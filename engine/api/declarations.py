@@ -8,16 +8,23 @@ from difflib import get_close_matches
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import LARGEST, MOST_STEPS, Algorithm, MiniBatches, Option, Traversal, Walk
+from csaw.engine.api.bases import LinksWithNegatives
 from csaw.engine.api.hook_language import placed, users_code
 from csaw.engine.api.rules import DEFAULTS, TRUTHS, Clocks, MiniBatch, refuse
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 
-LAYOUTS = {Walk: ("walks",), Traversal: ("subgraphs", "hops"), MiniBatches: ("batches",)}
+LAYOUTS = {
+    Walk: ("walks",),
+    Traversal: ("subgraphs", "hops"),
+    MiniBatches: ("batches",),
+    LinksWithNegatives: ("links",),
+}
 STARTS = {
     Walk: ("all", "random", "connected", "edges"),
     Traversal: ("all", "random", "connected", "distinct", "every", "clusters"),
     MiniBatches: ("all",),
+    LinksWithNegatives: ("links",),
 }
 HOOKS = {
     "dead_end": Walk,
@@ -43,7 +50,7 @@ COUNTS = {  # least, most, and whether there may be none
 
 def check_declarations(algorithm: Algorithm) -> None:
     """OptionError if a user's own class declares something that the engine cannot use, or that contradicts itself."""
-    base = next(kind for kind in (MiniBatches, Traversal, Walk) if isinstance(algorithm, kind))
+    base = next(kind for kind in (MiniBatches, LinksWithNegatives, Traversal, Walk) if isinstance(algorithm, kind))
     _check_options(algorithm)
     refuse_misspelled(algorithm, {*dir(base), *HOOKS})
     if type(algorithm).rule is not Algorithm.rule:

@@ -186,6 +186,17 @@ class MiniBatch(SelectionRule):
 
 
 @dataclass(frozen=True)
+class NonNeighbors(SelectionRule):
+    """An instance is a link, whose source selects vertices that it has no edge to."""
+
+    declared_by, takes, fixed_sizes = ("layout = 'links'",), ("layout",), ()
+    demands: ClassVar[Demands] = {
+        "layout = 'links'": {"sources_from": "links", "visited_once": False, "ends_induced": False}
+    }
+    layout = "links"
+
+
+@dataclass(frozen=True)
 class WholeClusters(SelectionRule):
     """An instance is all vertices of some clusters, and selects nothing: how it would select says nothing."""
 

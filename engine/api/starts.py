@@ -22,6 +22,7 @@ class SourceKind(StrEnum):
     EVERY = "every", "all vertices at once"
     CLUSTERS = "clusters", "random clusters, all different"
     EDGES = "edges", "where random edges begin"
+    LINKS = "links", "random edges"
     LIST = "list", "a list of vertices"
 
     def __new__(cls, name: str, said: str) -> Self:

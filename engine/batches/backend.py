@@ -45,6 +45,7 @@ ANYWHERE: Mapping[BatchKind, Begin] = {
     BatchKind.UNIQUE: Late(f"{HERE}.collective", "Unique"),
     BatchKind.POOLS: Late(f"{HERE}.collective", "Pools"),
     BatchKind.FRONTIERS: Late(f"{HERE}.traversals", "Traversals"),
+    BatchKind.LINKS: Late(f"{HERE}.links", "Links"),
 }
 """The classes of batches that need nothing of a backend beyond its contract."""
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from csaw.engine.cuda.device import Device
 
 Options = Values
+NEGATIVES = "negatives/s"  # of links
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,8 @@ class Work:
     """One line of a table.
 
     ``goal``: sampled edges/s on the device and the graph that graphs.py names for goals. ``unit``: what its rate
-    counts, edges/s or samples/s, instances. ``sized``: the part of the name that says how many instances or steps there
-    are, such as ``{instances} x {walk_length}``, so that a smaller work has another name.
+    counts, edges/s, negatives/s or samples/s, instances. ``sized``: the part of the name that says how many instances
+    or steps there are, such as ``{instances} x {walk_length}``, so that a smaller work has another name.
     """
 
     name: str
@@ -148,7 +149,8 @@ class Timed:
 
     def _rates(self) -> list[float]:
         """The rates of all turns but the first, in what the work counts."""
-        edges = self.edges if self.work.unit == "edges/s" else [self.work.instances] * len(self.edges)
+        each = int(self.work.options.get("num_negatives", 1)) if self.work.unit == NEGATIVES else 1
+        edges = self.edges if self.work.unit == "edges/s" else [each * self.work.instances] * len(self.edges)
         return [count / seconds for count, seconds in zip(edges[1:], self.seconds[1:], strict=True)]
 
     def _streaming(self) -> Row:

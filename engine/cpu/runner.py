@@ -27,7 +27,7 @@ from csaw.engine.cpu.kernels.state import arrays_of
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import check_own_hooks
 from csaw.engine.plan.choices import Method
-from csaw.engine.plan.contracts import Frontier, Store, TimedFrontier
+from csaw.engine.plan.contracts import Frontier, OpenLinks, Store, TimedFrontier
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.selection import coin
@@ -280,6 +280,7 @@ class Recycled:
 
 SLICE = 2048  # frontier entries of a task
 POOLS = 64  # of vertices that wait, of a task
+LINK_PICKS = 16384  # negatives of links, of a task
 MEMBERS_EDGES = 1 << 18  # that a task looks up among an instance's members: makes up for a hash table of some thousand
 
 
@@ -402,6 +403,25 @@ class CpuSelector(CpuRunner):
         graph, kernel, seed = self.graph.arrays, self.kernels.select_shared, np.uint64(self.seed)
         self.in_slices(
             entries, SLICE, lambda some, *_: kernel(some, graph, seed, instance, vertex, start, depth, size, out)
+        )
+
+    def ends_of(self, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        source, place = np.empty(edges.size, np.int64), np.empty(edges.size, np.int64)
+
+        def task(piece: np.ndarray, *_: np.ndarray) -> None:
+            some = slice(int(piece[0]), int(piece[0]) + LINK_PICKS) if piece.size else slice(0, 0)
+            self.kernels.find_ends(self.graph.indptr, edges[some], source[some], place[some])
+
+        self.in_slices(np.arange(0, edges.size, LINK_PICKS), 1, task)
+        return source, place
+
+    def draw_negatives(self, f: OpenLinks, entries: np.ndarray, bounds: np.ndarray, upto: np.ndarray) -> None:
+        kernel, size = self.kernels.draw_negatives, max(1, LINK_PICKS // f.negatives.shape[1])
+        given = (f.first, f.source, f.place, bounds, upto, bool(getattr(self.algorithm, "allow_self", False)))
+        self.in_slices(
+            entries,
+            size,
+            lambda some, *_: kernel(some, self.graph.arrays, np.uint64(self.seed), *given, f.links, f.negatives),
         )
 
     def add_scaled(self, sums: np.ndarray, at: np.ndarray, biases: np.ndarray, shift: int) -> None:

@@ -43,6 +43,7 @@ FILES = (
     "layers.py",
     "hops.py",
     "clocks.py",
+    "links.py",
 )
 HEADER = """\
 # Written by csaw; delete at will.

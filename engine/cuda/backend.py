@@ -20,7 +20,7 @@ from csaw.engine.cuda.graphs.streamed import StreamedGraph
 from csaw.engine.cuda.runner import CudaRunner
 from csaw.engine.plan.batch_kind import BatchKind
 from csaw.engine.plan.choices import Method
-from csaw.engine.plan.contracts import Batch, Frontier, TimedFrontier
+from csaw.engine.plan.contracts import Batch, Frontier, OpenLinks, TimedFrontier
 from csaw.engine.plan.selection import coin
 from csaw.engine.schedule.specialization import time_rules
 
@@ -104,6 +104,14 @@ class CudaSelector(CudaRunner):
             "race_numbers", number.size, number.size, seed, instance, slot, number, rate.astype(np.float64), times
         )
         return times
+
+    def draw_negatives(self, f: OpenLinks, entries: Array, bounds: np.ndarray, upto: Array) -> None:
+        each = f.negatives.shape[1]
+        given = np.uint64(self.seed), f.first, f.source, f.place, cupy.asarray(bounds), upto if upto.size else None
+        self_too = bool(getattr(self.algorithm, "allow_self", False))
+        self.kernels.over(
+            "draw_negatives", entries.size * each, entries.size, entries, *given, self_too, each, f.links, f.negatives
+        )
 
     def add_scaled(self, sums: Array, at: Array, biases: Array, shift: int) -> None:
         self.kernels.over("add_scaled", at.size, at.size, at, biases, shift, sums)

@@ -278,6 +278,7 @@ FILES = {
     BatchKind.HOP_TABLES: ("hops.cu", "transits.cu"),
     BatchKind.POOLS: ("select.cu", "pools.cu"),
     BatchKind.FRONTIERS: ("select.cu",),
+    BatchKind.LINKS: ("links.cu",),
 }
 """The files that the batches of each kind need."""
 COUNT_BUSY = {"walk.cu", "select.cu", "neighbors_in_time.cu"}

@@ -25,6 +25,7 @@ DECIMALS, DATES = 16, 32
 # Reasons for what files of samples lack of the arrays of a store: where it is instead.
 
 OF_WALKS, OF_EDGES, OF_DRAWN, OF_SEEDS, OF_DEAD_ENDS = "walks", "edges", "drawn vertices", "seeds", "dead ends"
+OF_LINKS = "links"
 TABLES_LACK = OF_DRAWN, OF_SEEDS, OF_DEAD_ENDS
 """Tables of edges have no place for these."""
 WHERE = {
@@ -32,6 +33,7 @@ WHERE = {
     OF_EDGES: "csv, parquet, npy and graphml have that of each edge",
     OF_DRAWN: "of vertices as they were drawn; the arrays of the sample store have it",
     OF_SEEDS: "pyg and torch have it, for each seed",
+    OF_LINKS: "text, csv, parquet and npy have a row for each of them",
 }
 
 
@@ -48,6 +50,7 @@ def lacking(samples: Samples, lacks: Collection[str], threads: int) -> dict[str,
         "probability": OF_SEEDS if samples.layout.keeps_seeds else OF_DRAWN,
         "y": OF_SEEDS,
         "seed_time": OF_SEEDS,
+        "negatives": OF_LINKS,
     }
     missing = {name: WHERE[of] for name, of in whose.items() if of in lacks and name in samples}
     if OF_DEAD_ENDS in lacks and (alone := _sources_without_edges(samples, threads)):

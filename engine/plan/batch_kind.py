@@ -11,6 +11,7 @@ from csaw.engine.api.rules import (
     EdgePool,
     GraphEdges,
     MiniBatch,
+    NonNeighbors,
     PerVertex,
     SharedNumbers,
     Steps,
@@ -72,6 +73,8 @@ class BatchKind(StrEnum):
     """Uniform picks by number from all edges of an instance's frontier together."""
     FRONTIERS = "frontiers"
     """Any other traversal, frontier by frontier."""
+    LINKS = "links"
+    """Links with negatives, each drawn from the row of its source."""
 
 
 def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
@@ -84,6 +87,8 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
             return BatchKind.CLUSTERS
         case Clocks():
             return BatchKind.CLOCK_WALKS
+        case NonNeighbors():
+            return BatchKind.LINKS
         case SharedNumbers():
             return BatchKind.SHARED_DRAWS_IN_TIME if in_time else BatchKind.SHARED_DRAWS
         case VertexLayer():

@@ -296,6 +296,21 @@ class Frontier(Protocol):
     """int64 [cells]: places in the rows of the edges to look up, where ``trying``."""
 
 
+class OpenLinks(Protocol):
+    """The links of a batch for which a backend draws negatives. Arrays have an element or a row for each link."""
+
+    first: int
+    """The number of the first one."""
+    source: Array
+    """int64: the vertex that each link leads from."""
+    place: Array
+    """int64: the place of its edge in the row of the source; -1 for a link whose destination is known."""
+    links: Array
+    """Dense ids [links, 2]: source and destination, to be filled where there is a place."""
+    negatives: Array
+    """Dense ids [links, negatives]: to be filled."""
+
+
 class TimedFrontier(Frontier, Protocol):
     """The vertices of a batch for which a backend selects neighbors in time."""
 

@@ -8,6 +8,7 @@ machine's rates make seconds of them.
 from math import log2
 
 from csaw.engine.api.algorithm import Traversal
+from csaw.engine.api.rules import NonNeighbors
 from csaw.engine.api.starts import sources_each
 from csaw.engine.api.termination import mean_steps, planned_steps
 from csaw.engine.plan.choices import GraphLayout, Method, Residency
@@ -152,6 +153,9 @@ def _has_events(memory: MemoryPlan) -> bool:
 def _gathers(shape: Shape, memory: MemoryPlan) -> float:
     """Gathers of drawing all instances."""
     row, in_order = met_row(shape.store), _has_events(memory)
+    if isinstance(shape.algorithm.rule, NonNeighbors):  # a search of the source, and one in its row for each negative
+        negatives = int(getattr(shape.algorithm, "num_negatives", 1))
+        return shape.request.instances * (log2(1 + shape.store.vertices) + negatives * (1 + log2(1 + row)))
     entries = in_order or memory.graph_layout in (GraphLayout.ENTRIES, GraphLayout.ALIAS)
     method = shape.request.select
     pick = PICK_IN_ENTRIES if entries else PICK[method]

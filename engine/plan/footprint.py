@@ -19,6 +19,7 @@ PARTS = {
     "vertex_columns": "columns of data of vertices, 8 bytes a vertex each",
     "columns": "norms of columns, 16 bytes a vertex and some edges at a time",
     "clusters": "vertices by cluster, 24 bytes a vertex",
+    "negatives": "biases of negatives by degree, 24 bytes a vertex",
     "ids": "original ids, until they are written",
     "edge_numbers": "numbers of edges in the store, 4 or 8 bytes an edge",
     "chunks": "unpacking compressed chunks",
@@ -75,9 +76,15 @@ def parts_of(shape: "Shape") -> dict[str, int]:
         "vertex_columns": Footprint(fixed=shape.algorithm.vertex_columns.nbytes),
         "columns": Footprint(vertex=16, fixed=summed) if needs.columns else NOTHING,
         "clusters": Footprint(vertex=24) if needs.clusters else NOTHING,
+        "negatives": Footprint(vertex=24) if by_degree(shape) else NOTHING,
         "edge_numbers": Footprint(edge=8 if store.stored.edges >= 2**32 else 4) if store.relation_rows else NOTHING,
     }
     return {name: part.bytes(store.vertices, store.edges) for name, part in parts.items()}
+
+
+def by_degree(shape: "Shape") -> bool:
+    """Whether negatives are drawn by degree."""
+    return getattr(shape.algorithm, "negative_bias", "none") == "degree"
 
 
 def host_parts_of(shape: "Shape") -> dict[str, int]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.option import flag_of
-from csaw.engine.api.rules import SharedNumbers, VertexLayer
+from csaw.engine.api.rules import NonNeighbors, SharedNumbers, VertexLayer
 from csaw.engine.api.termination import is_unlimited, planned_steps
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import expanding, mean_coins, met_row
@@ -37,7 +37,9 @@ SIZED_BY = (  # options
     "pool_size",
     "depth",
     "walk_length",
+    "num_negatives",
 )
+LINK_BYTES = 56  # of a link while its negatives are drawn, at most: its source, its edge, and how these were drawn
 FRONTIER_BYTES = 150  # of a frontier entry while its neighbors are selected
 
 
@@ -65,6 +67,9 @@ def instance_bytes(
         return _with_vertices(row, memory, planned_steps(algorithm) + 1, item) if induced else (row, memory)
     assert isinstance(algorithm, Traversal)
     rule = algorithm.rule
+    if isinstance(rule, NonNeighbors):
+        row = of_link(algorithm, item)
+        return row, row + LINK_BYTES
     nowhere = needs.everywhere or (rule.everywhere and isinstance(rule, VertexLayer))
     width: float = 0 if nowhere else sources.width
     if rule.by_steps:
@@ -176,10 +181,17 @@ def least_bytes(
         return item * (1 if is_unlimited(algorithm) else planned_steps(algorithm) + 1)
     if isinstance(layout, Hops):
         return item * sum(accumulate(sizes, mul, initial=sources.frontier_size))
+    if isinstance(algorithm.rule, NonNeighbors):
+        return of_link(algorithm, item)
     drawn = isinstance(algorithm.rule, VertexLayer) and algorithm.rule.replace
     return 8 + drawn * (item + 12) * sum(
         sizes
     )  # the offset of its edges, and the vertices of layers that can be of any size
+
+
+def of_link(algorithm: Algorithm, item: int) -> int:
+    """Bytes of a link and its negatives, with ids of ``item`` bytes."""
+    return item * (2 + int(getattr(algorithm, "num_negatives", 1)))
 
 
 def refuse_sizes(algorithm: Algorithm, each: int, instances: int, memory: int) -> None:

@@ -12,6 +12,7 @@ from operator import mul
 import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.rules import NonNeighbors
 from csaw.engine.api.termination import follows_edges
 from csaw.engine.plan.batch_kind import BatchKind, choose_kind, tree_edges
 from csaw.engine.plan.choices import Residency, choose_detector
@@ -149,6 +150,8 @@ def _shape(
 
 
 def _refuse_induced(algorithm: Algorithm, options: RunOptions) -> None:
+    if options.induced and isinstance(algorithm.rule, NonNeighbors):
+        raise OptionError("--induced: links have no subgraph, because their negatives are no neighbors; leave it out")
     if options.induced and isinstance(algorithm, Traversal) and algorithm.time_strategy is not None:
         raise OptionError(
             "--induced and --time-strategy exclude each other, because an induced sample has all edges among its "

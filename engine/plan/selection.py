@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeGuard
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.hook_language import is_own
-from csaw.engine.api.rules import MiniBatch, SharedNumbers, SourceEdges, VertexLayer, WholeClusters
+from csaw.engine.api.rules import MiniBatch, NonNeighbors, SharedNumbers, SourceEdges, VertexLayer, WholeClusters
 from csaw.engine.draws import LEAST_BIAS
 from csaw.engine.plan.bias_bounds import LARGEST, TRIALS, Bounds, derived_bounds
 from csaw.engine.plan.choices import Method
@@ -226,10 +226,12 @@ def _of_traversal(
         return {Method.KEYS}
     of_clusters = isinstance(rule, WholeClusters) and type(algorithm).edge_bias is not Algorithm.edge_bias
     keeps_all = isinstance(rule, SourceEdges) or of_clusters
-    if (isinstance(rule, SharedNumbers) or keeps_all) and not (bias.constant or 0) > 0:
+    selects_none = isinstance(rule, NonNeighbors)
+    if (isinstance(rule, SharedNumbers) or keeps_all or selects_none) and not (bias.constant or 0) > 0:
         why = "keeps all edges among its vertices" if keeps_all else "draws all neighbors with the same chance"
+        why = "draws vertices that are no neighbors; see --negative-bias" if selects_none else why
         raise OptionError(f"{algorithm.name()}.edge_bias: expected a constant, because {algorithm.name()} {why}")
-    if isinstance(rule, SharedNumbers):
+    if isinstance(rule, SharedNumbers | NonNeighbors):
         return {Method.UNIFORM}
     if isinstance(rule, VertexLayer):
         if not bias.static:

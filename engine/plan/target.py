@@ -13,7 +13,7 @@ Numbers of all instances below 2^31 and of all rounds differ, and are below 2^63
 from decimal import Decimal, InvalidOperation
 
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
-from csaw.engine.api.rules import MiniBatch, SharedNumbers, VertexLayer
+from csaw.engine.api.rules import MiniBatch, NonNeighbors, SharedNumbers, VertexLayer
 from csaw.engine.sources.sources import Sources
 from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import quoted, whole_of
@@ -89,6 +89,8 @@ def refuse_unfit(algorithm: Algorithm, instances: int) -> None:
         reason = "a mini-batch has the seeds that it is given"
     elif algorithm.sources_from in ("clusters", "distinct"):
         reason = "its instances are sets of a given size"
+    elif isinstance(algorithm.rule, NonNeighbors):
+        reason = "a link has two ends"
     elif isinstance(algorithm.rule, VertexLayer | SharedNumbers):
         reason = "its layers have a given number of vertices"
     elif isinstance(algorithm, Traversal) and algorithm.time_strategy is not None:

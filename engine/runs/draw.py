@@ -60,6 +60,7 @@ def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
     - batches: ``node_counts``, ``edge_counts`` and ``seed_counts`` [n]; ``n_id`` [nodes]; ``row``, ``col`` and ``e_id``
       [edges]; ``input_id`` [seeds]; ``hop_nodes`` [n, hops + 1], ``hop_edges`` [n, hops]; ``batch`` [nodes] if
       disjoint; ``y`` [seeds] of seeds with labels.
+    - links: ``links`` [n, 2], sources and destinations; ``negatives`` [n, m].
 
     In time, walks have ``times`` [n, walk length], hops ``seed_time`` [n, m] and ``time_1``, ... of the shapes of
     ``hop_1``, ..., and others ``time`` [edges] and ``seed_time`` [sources or seeds]; labor and layer also ``src_time``

@@ -34,6 +34,7 @@ from csaw.engine.samples.check import graph_facts
 from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.schedule.backend import Backend
 from csaw.engine.sources.given_columns import read_columns
+from csaw.engine.sources.link_ends import relation_of
 from csaw.engine.sources.sources import Sources
 from csaw.partition import open_graph
 from csaw.partition.arrays.words import Words
@@ -169,7 +170,7 @@ def prepare(
     if not plan.keeps_ids(pieces.id_bytes):
         pieces.map_ids()
     plan = replace(plan, ways=choice.ways)
-    if pieces.stages is not None or pieces.relation_rows is not None:
+    if pieces.stages is not None or pieces.relation_rows is not None or relation_of(store, algorithm) is not None:
         return Job(store, algorithm, sources, plan, choice.devices, rows=pieces)
     return Job(pieces, algorithm, sources, plan, choice.devices)
 
@@ -196,7 +197,11 @@ def _built(
         refuse(algorithm, options)
         return algorithm, options, None
     if options.metapath is None:
-        return built(options.edge_bias), options, None
+        algorithm = built(options.edge_bias)
+        if (number := relation_of(store, algorithm)) is not None and store.types is not None:
+            full = str(store.types.relations[number])
+            algorithm = built(options.edge_bias, parameters | {"relation": full})
+        return algorithm, options, None
     from csaw.engine.plan.metapath import along, can_be_staged
 
     options, metapath, bias = along(options.metapath, options, store, built(None))
@@ -220,6 +225,10 @@ def _rows(
         from csaw.partition.graph.staged import RelationGraph
 
         return with_rows(RelationGraph(store), algorithm)
+    if (number := relation_of(store, algorithm)) is not None:
+        from csaw.partition.graph.views import OfRelation
+
+        return OfRelation(store, number), algorithm, weighted
     if along is None or along.algorithm is None:
         return factored(store, simplified(store, algorithm, weighted, options.select), weighted, options.select)
     from csaw.partition.graph.staged import Staged

@@ -10,6 +10,7 @@ import numpy as np
 
 from csaw.engine.api import registry
 from csaw.engine.api.algorithm import Traversal, Walk
+from csaw.engine.api.bases import LinksWithNegatives
 from csaw.engine.api.declarations import STARTS
 from csaw.engine.api.recorded import Request as Recorded
 from csaw.engine.api.recorded import built, given_again, named
@@ -303,7 +304,7 @@ def _given_again(path: Path, held: object, checksums: dict[str, str], store: Gra
         known = (LABELS, LABELS, np.asarray), (TIMES, SEED_TIME, InStore)
         held = {one: kind(Rows(path, of, checksums)[:]) for one, of, kind in known if f"{of}/zarr.json" in checksums}
         return {"sources": {IDS: listed} | held if held else listed}
-    kinds = dict.fromkeys((*STARTS[Traversal], *STARTS[Walk]))
+    kinds = dict.fromkeys((*STARTS[Traversal], *STARTS[LinksWithNegatives], *STARTS[Walk]))
     if not isinstance(asked, str) or not (asked in kinds or asked.startswith("random:")):
         raise StoreError(
             f"{path}/zarr.json: sources: expected random:N, {', '.join(kinds)}, found {quoted(asked)}; sample again"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # Chunks are uncompressed, little-endian, whole rows: `ARRAY/c.GROUP.0` (`ARRAY/c.N` in one dimension).
 
 KIND = "samples"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 """The latest; a store has the earliest that it can.
 
 In version 1, numbers of the input take 64 bits, however small they are. Version 3 adds ragged walks.

@@ -4,6 +4,7 @@ weights, of disjoint mini-batches their seeds.
 
 import numpy as np
 
+from csaw.engine.samples.layouts import Links
 from csaw.engine.samples.layouts.layout import BATCH, EDGE, EDGE_WEIGHT, OF_COPIES, SEED_TIME, TIME
 from csaw.engine.samples.opened import OpenedSamples
 from csaw.partition.errors import RepeatedEdgesError, StoreError
@@ -13,6 +14,7 @@ from csaw.partition.graph.store import INDICES, GraphStore
 from csaw.partition.graph.types import RELATION
 
 OF_STEPS = "times"  # the array of walks in time
+LABEL = "label"  # the column that tells links, 1, from their negatives, 0
 ALONE = -1  # the depth of a row that is no edge but a vertex without one
 Edges = dict[str, np.ndarray]
 
@@ -26,13 +28,19 @@ def numbered_edges(samples: OpenedSamples, start: int, stop: int) -> Edges:
     """Return the edges with the instances' own numbers.
 
     Subgraphs also have a row for each vertex without an edge, which is its ``src`` and ``dst``, with a depth of -1.
+    Links have a row for each of their negatives, too, and a label instead of a depth.
     """
     arrays, layout = samples.group(start, stop), samples.layout
-    edges = layout.edges(arrays, samples.fill)
+    edges = layout.pairs(arrays, samples.fill) if isinstance(layout, Links) else layout.edges(arrays, samples.fill)
     if layout.lists_lonely:
         edges = _with_lonely(edges, layout.members(arrays, samples.fill))
     edges["instance"] += samples.first + start
     return edges
+
+
+def are_alone(edges: Edges) -> np.ndarray:
+    """Which of these rows are vertices without an edge, bool [rows]."""
+    return np.asarray(edges["depth"] == ALONE) if "depth" in edges else np.zeros(edges["src"].size, bool)
 
 
 def unlisted_sources(samples: OpenedSamples, start: int, stop: int) -> int:
@@ -51,8 +59,10 @@ def unlisted_sources(samples: OpenedSamples, start: int, stop: int) -> int:
 
 def edge_columns(samples: OpenedSamples) -> tuple[str, ...]:
     """The columns of ``numbered_edges``: those of all samples, times in time, weights of layers, of disjoint
-    mini-batches the number of the seed, and with fanouts by relation that of the relation.
+    mini-batches the number of the seed, and with fanouts by relation that of the relation; of links a label.
     """
+    if isinstance(samples.layout, Links):
+        return (*EDGE[:-1], LABEL)
     return (*EDGE, *time_columns(samples), *(name for name in (EDGE_WEIGHT, BATCH, RELATION.name) if name in samples))
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from csaw.engine.samples.edges import ALONE, edge_columns, numbered_edges
+from csaw.engine.samples.edges import are_alone, edge_columns, numbered_edges
 from csaw.engine.samples.layouts.layout import TIME
 from csaw.engine.samples.opened import OpenedSamples
 from csaw.partition.base.libraries import needed
@@ -79,7 +79,7 @@ def _edges(samples: OpenedSamples) -> dict[str, Any]:
     """The columns of a row for each edge."""
     edges = numbered_edges(samples, 0, samples.instances)
     columns: dict[str, Any] = {name: edges[name] for name in edge_columns(samples)}
-    alone = edges["depth"] == ALONE
+    alone = are_alone(edges)
     columns |= {name: samples.names(edges[name]) for name in ("src", "dst")}
     if samples.layout.lists_lonely:
         columns |= {name: _masked(columns[name], alone) for name in columns if name not in ("instance", "src")}

@@ -186,7 +186,8 @@ class Samples(HopTables, ShownSamples):
             ``hops``, [instances, width] for each hop; :meth:`parents` returns the parents of its columns. "subgraphs":
             ``src``, ``dst``, ``depth`` [edges] with ``instance_ptr`` [instances + 1]; ``sources`` with ``sources_ptr``;
             for some algorithms also ``samples["weight"]`` [edges], and ``vertices`` with ``vertices_ptr``. "batches":
-            :meth:`minibatch` returns the arrays of one mini-batch. The classes in ``layouts/`` describe all arrays.
+            :meth:`minibatch` returns the arrays of one mini-batch. "links": ``samples["links"]`` [instances, 2] and
+            ``samples["negatives"]`` [instances, m]. The classes in ``layouts/`` describe all arrays.
         instances: number of instances.
         first: number of the first instance, which is 0 except for a part.
         group_size: how many instances were committed together.

@@ -31,6 +31,7 @@ from csaw.engine.plan.contracts import (
     Graph,
     IncomingBias,
     Members,
+    OpenLinks,
     Partitions,
     Store,
     TimedFrontier,
@@ -97,6 +98,7 @@ class Backend(Specialization, ABC):
         self.kept_bytes = 0  # of batches that are drawn already, until all that are written together are
         self.incoming_bias: IncomingBias | None = None  # once a batch has made it
         self.members: Members | None = None  # likewise
+        self.biases_upto: Array | None = None  # of negatives, likewise
 
     # Batches
 
@@ -300,6 +302,19 @@ class Backend(Specialization, ABC):
     @abstractmethod
     def add_scaled(self, sums: Array, at: Array, biases: Array, shift: int) -> None:
         """Add ``biases`` [n] times 2^shift, whole, 1 at least if above 0, to ``sums``, int64 [V], at ids ``at`` [n]."""
+
+    def ends_of(self, edges: Array) -> tuple[Array, Array]:
+        """The vertex whose row has each of the ``edges``, and the edge's place in that row, int64 [n] each."""
+        return self.graph.ends_of(edges)
+
+    @abstractmethod
+    def draw_negatives(self, f: OpenLinks, entries: Array, bounds: np.ndarray, upto: Array) -> None:
+        """Draw the negatives of the links numbered ``entries``, whose sources have their rows in memory: see
+        engine/cpu/kernels/links.py.
+
+        ``bounds``: int64, where the vertices of each type begin, and the end of the last. ``upto``: int64 [V + 1], the
+        biases of all vertices below one; empty if all are the same.
+        """
 
     def candidates(self, size: int) -> int:
         """Most neighbors of one row that can take part in a collective selection of ``size``."""

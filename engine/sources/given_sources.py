@@ -147,6 +147,7 @@ WITHOUT_TIMES = (
     IDS_ALONE | {2: "a vertex id and its label, a number"},
     "a label to all of them or to none",
 )
+LINK_ENDS = 2
 LABELLED = 2  # columns beside that of times
 NO_TIMES = {
     Asked.NEVER: "; this algorithm takes no times of sources",
@@ -164,12 +165,15 @@ class Listed(NamedTuple):
     times: np.ndarray | None = None
 
 
-def read_sources(given: object, store: GraphStore, *, are_seeds: bool, times: Asked = Asked.NEVER) -> Listed:
+def read_sources(
+    given: object, store: GraphStore, *, are_seeds: bool, are_links: bool = False, times: Asked = Asked.NEVER
+) -> Listed:
     """The list of sources that a user gives for ``store``.
 
     given: a file of original ids, as :func:`rows_of` reads it; for an algorithm whose sources ``are_seeds`` of
         mini-batches, of one id on each line, or of an id and a label, a number, on every line. Or an array of original
         ids. Or, for seeds, a mapping with the arrays ``ids`` and ``y``, the labels.
+    are_links: whether each line has two ids, the ends of a link.
     times: those that the algorithm asks for. If each source has one, each line ends with it, as the input of the store
         has times, and a mapping has them as ``time``. Beside one for all, each line is an id alone, so that no time is
         taken for a vertex or a label.
@@ -178,7 +182,7 @@ def read_sources(given: object, store: GraphStore, *, are_seeds: bool, times: As
     lacks a vertex.
     """
     if isinstance(given, str | Path):
-        return _from_file(Path(given), store, are_seeds, times)
+        return _from_file(Path(given), store, are_seeds, times, 2 if are_links else int(are_seeds))
     if isinstance(given, Mapping):
         return _from_mapping(given, store, are_seeds, times)
     return Listed(_from_array(given, store))
@@ -246,7 +250,8 @@ def _labels(given: object, seeds: int) -> np.ndarray:
     return held.astype(np.float64)
 
 
-def _from_file(path: Path, store: GraphStore, are_seeds: bool, asked: Asked) -> Listed:
+def _from_file(path: Path, store: GraphStore, are_seeds: bool, asked: Asked, a_line: int) -> Listed:
+    """``a_line``: the number of ids that each line must have; 0 for any."""
     if not os.path.isfile(path):  # False, too, for a text that no file can be called
         is_pipe = os.path.exists(path) and not path.is_dir()
         why = "which is a pipe; write the ids to a file first" if is_pipe else "which is not a file"
@@ -255,12 +260,14 @@ def _from_file(path: Path, store: GraphStore, are_seeds: bool, asked: Asked) -> 
         )
     units, are_words, are_columns = _units(store), store.id_kind == STRING, are_seeds or asked in FORMS
     tells, data = (1 if are_columns else None) if are_words else 0, text_of(path)
-    if not are_words and asked not in FORMS and (ids := plain_integers(data, one_a_line=are_seeds)) is not None:
+    if not are_words and asked not in FORMS and (ids := plain_integers(data, a_line=a_line)) is not None:
         return Listed(np.asarray(store.dense_ids(ids), np.int64))
     read = rows_of(path, data, is_value=partial(_is_value, asked, units), tells=tells)
     read = _below_a_name(read, store) if are_words else read
     if not are_columns:
-        if read.names:
+        if a_line == LINK_ENDS:
+            _refuse_others(path, read)
+        elif read.names:
             _places(path, read, WITHOUT_TIMES[0], timed=False)
         return Listed(_dense(path, ((row.line, cell) for row in read.rows for cell in row.cells), store))
     rows, timed = list(_columns(path, read, are_seeds, asked)), asked is Asked.EACH
@@ -276,6 +283,16 @@ def _from_file(path: Path, store: GraphStore, are_seeds: bool, asked: Asked) -> 
             (_number(path, line, words[-1], partial(_time, units), wanted) for line, words in rows), np.int64
         )
     return Listed(ids, labels, times)
+
+
+def _refuse_others(path: Path, read: Table) -> None:
+    """FormatError for a row of a file of links that has not two ids."""
+    for line, cells, text in read.rows:
+        if len(cells) != LINK_ENDS:
+            raise FormatError(
+                f"{path}:{line}: expected the source and the destination of a link, two vertex ids, found "
+                f"{quoted(text)}"
+            )
 
 
 def _below_a_name(read: Table, store: GraphStore) -> Table:

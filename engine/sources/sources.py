@@ -20,6 +20,7 @@ from csaw.engine.api.rules import VertexLayer, WholeClusters
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.draws.addresses import SOURCE_SLOT
 from csaw.engine.sources.given_sources import Listed, read_sources, source_times, times_asked
+from csaw.engine.sources.link_ends import are_links, edge_numbers, edges_of, require_pairs, require_relation
 from csaw.engine.sources.seeds import MOST_BATCHES, DrawnSeeds, Excluded, SeedOrder, order_of
 from csaw.engine.sources.start_edges import StartEdges
 from csaw.partition import GraphStore
@@ -218,14 +219,19 @@ class Sources:
         self.asked = given if isinstance(given, str) and given.startswith("random:") else None
         """The text that the list of sources follows from, with the seed; None for other sources."""
         self.at_random = at_random
-        self.are_seeds = isinstance(algorithm, MiniBatches)
+        self.are_seeds, self.are_links = isinstance(algorithm, MiniBatches), are_links(algorithm)
         self.listed: np.ndarray | None = None
         """The dense ids of a list of sources, int64; None for other sources."""
         self.labels: np.ndarray | None = None
         """The labels of a list of seeds, float64; None where they have none."""
+        self.edges = edges_of(store, algorithm) if self.are_links and self.kind is not SourceKind.LIST else 0
+        """Edges that instances take as their links; 0 where they have given links, or none at all."""
         listed = self._listed(store, given, algorithm) if self.kind is SourceKind.LIST else None
         if listed is not None:
             self.listed, self.labels = listed.ids, listed.labels
+            if self.are_links:
+                require_pairs(listed.ids, given)
+                require_relation(store, algorithm, listed.ids)
         self.times = source_times(algorithm, None if listed is None else listed.times)
         """The times of the sources; None where the algorithm asks for none."""
         if self.kind is SourceKind.EVERY:
@@ -266,7 +272,7 @@ class Sources:
     @property
     def _count(self) -> int:
         """Number of sources in the list."""
-        return self.vertices if self.listed is None else self.listed.size
+        return (2 * self.edges or self.vertices) if self.listed is None else self.listed.size
 
     def _instances(self, wanted: int | None, num_walks: int) -> int:
         if wanted is not None and not 1 <= wanted <= LARGEST:
@@ -274,7 +280,7 @@ class Sources:
         if self._count == 0 or self.vertices == 0:
             raise OptionError("--sources: no source to start from; give a vertex of the graph")
         if not self.kind.in_turn:
-            return wanted or 1
+            return wanted or self.edges or 1
         if self.at_random:
             return wanted or 1
         if self.order is not None:
@@ -305,7 +311,9 @@ class Sources:
             return Listed(self._random(given, given.removeprefix("random:"), (0, self.vertices)))
         if isinstance(given, str) and given.startswith(OF_TYPE):
             return Listed(self._of_type(given, store))
-        return read_sources(given, store, are_seeds=self.are_seeds, times=times_asked(algorithm))
+        return read_sources(
+            given, store, are_seeds=self.are_seeds, are_links=self.are_links, times=times_asked(algorithm)
+        )
 
     def _random(self, given: str, count: str, span: tuple[int, int]) -> np.ndarray:
         """So many different vertices, of the dense ids from span[0] to before span[1]."""
@@ -344,12 +352,14 @@ class Sources:
 
         Of mini-batches [n, frontier size, 2]: each seed's dense id and its position in the list of sources; -1 for both
         where there are fewer seeds. Where sources have times, these are behind it, in one place more; of
-        walks [n, 2].
+        walks [n, 2]. Of links [n, 2], both ends, or what :func:`edge_numbers` returns.
         """
         if self.made is not None:
             return self.made(first, last)
         if self.start_edges is not None:
             return self.start_edges.draw(first, last)
+        if self.edges:
+            return edge_numbers(first, last, self.edges, self.kind.in_turn, xp)
         if self.order is not None:
             return self._seeds(self.order.positions(first, last))
         if self.times is not None:
@@ -485,7 +495,8 @@ class Sources:
             return SourcesDigest(self.kind, self.frontier_size, self.clusters.digest, self.clusters.count)
         if self.listed is None:
             return SourcesDigest(self.kind, self.frontier_size)
-        count = self.listed.size if self.order is not None or (self.times and self.times.listed is not None) else None
+        counted = self.order is not None or self.are_links or (self.times and self.times.listed is not None)
+        count = self.listed.size if counted else None
         labels = "" if self.labels is None else digest_of(self.labels)
         times = "" if self.times is None or self.times.listed is None else digest_of(self.times.listed)
         return SourcesDigest(self.kind, self.frontier_size, digest_of(self.listed), count, labels, times)

@@ -246,6 +246,7 @@ def _contents(
     from csaw.engine.verify.batches import verify_batches
     from csaw.engine.verify.checks import verify_without_law
     from csaw.engine.verify.layouts_in_time import verify_in_time
+    from csaw.engine.verify.links import verify_links
     from csaw.engine.verify.selections import verify_hops
     from csaw.engine.verify.subgraphs import verify_subgraphs
     from csaw.engine.verify.targets import verify_targets
@@ -265,6 +266,7 @@ def _contents(
         "hops": verify_in_time if in_time else verify_hops,
         "subgraphs": verify_in_time if in_time else verify_subgraphs,
         "batches": verify_batches,
+        "links": verify_links,
     }
     asked = Asked(samples, store, algorithm)
     if not asked.fits:

@@ -13,6 +13,7 @@ What each option bounds, of samples of every algorithm:
     fanout, depth, neighbor_size, layer_sizes
                                  columns of hops, depths, edges of a depth, vertices of a layer
     subgraph_nodes               draws of each instance
+    num_negatives                negatives of each link
     clusters_per_batch           clusters of each instance: see induced.py
     target                       vertices of each instance
 
@@ -28,6 +29,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm, MiniBatches, Traversal, Walk
+from csaw.engine.api.bases import LinksWithNegatives
 from csaw.engine.api.rules import ENDS, SOURCES, SOURCES_AND_TARGETS, STEPS
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.plan.by_relation import fanouts_of
@@ -125,6 +127,8 @@ class Asked:
         name = "hops" if hasattr(a, "fanout") else "sizes"
         if not self.whole and not self.samples.layout.fits(arrays, sizes):
             yield Number(name, sizes, "other arrays")
+        if isinstance(a, LinksWithNegatives):
+            yield Number("num_negatives", a.num_negatives, arrays["negatives"].shape[1])
         in_time = a.time_strategy is not None and not self.whole
         yield Number("times of sources", in_time, SEED_TIME in arrays)
         by_relation = fanouts_of(a) is not None

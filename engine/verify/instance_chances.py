@@ -15,14 +15,17 @@ import numpy as np
 
 from csaw.engine.api.algorithm import NONE, MiniBatches, Walk
 from csaw.engine.api.law import edge_biases, edge_law, next_law, of_largest
+from csaw.engine.api.rules import NonNeighbors
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.samples.layouts import Arrays, Ragged, SampleLayout
+from csaw.engine.sources.link_ends import edges_of
 from csaw.engine.sources.sources import are_sets
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.entries import Entries, UniqueEntries
 from csaw.engine.verify.groups import Group
 from csaw.engine.verify.induced import source_weights
 from csaw.engine.verify.kernels import mix_rows, mix_runs
+from csaw.engine.verify.links import chances_of_links
 from csaw.engine.verify.shared_draws import chances
 from csaw.engine.verify.statistics import Result
 from csaw.engine.verify.walks_in_time import of_timed_walks
@@ -251,6 +254,8 @@ def _parts(subject: Subject) -> Callable[[Arrays], Iterator[float]] | None:
         return None
     if subject.samples.layout == "hops":
         return lambda arrays: _of_hops(subject, arrays)
+    if isinstance(a.rule, NonNeighbors):
+        return chances_of_links(subject)
     if isinstance(a, MiniBatches):
         return lambda arrays: _of_batch(subject, arrays)
     if algorithm.draws_from != "edges":
@@ -277,6 +282,8 @@ def _sources(subject: Subject) -> Callable[[Arrays], float]:
         return lambda arrays: float(vertices) ** -min(_count(subject, arrays), 1000)
     if kind is SourceKind.CONNECTED:
         return lambda arrays: float((subject.degree > 0).sum()) ** -min(_count(subject, arrays), 1000)
+    if kind is SourceKind.LINKS:
+        return lambda arrays: 1.0 / max(edges_of(subject.store, a), 1)
     if kind is SourceKind.DISTINCT:
         return lambda arrays: one_of(vertices, width)
     if kind is SourceKind.CLUSTERS:

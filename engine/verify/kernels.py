@@ -371,3 +371,31 @@ class DenseIds:
         rows = (held.reshape(-1, 1), out.reshape(-1, 1)) if array.ndim == 1 else (held, out)
         look_up(rows[0], array.dtype.type(self.samples.fill), self.low, self.table, rows[1])
         return out
+
+
+@njit(nogil=True)
+def place_negatives(indptr, indices, source, own, low, high, negatives, upto, classes, before, taken):
+    """Of the negatives of links, the biases of all vertices below each that could have been drawn; and those of each
+    class that could not, because an edge leads to them or they are the source itself (``own``).
+
+    ``low``, ``high``: the vertices among which a link's negatives are. ``upto``: the biases of all vertices below one.
+    ``before``: float64 [links, negatives], to be filled. ``taken``: float64 [links, classes], zeros.
+    """
+    for i in range(source.size):
+        for j in range(negatives.shape[1]):
+            before[i, j] = upto[negatives[i, j]] - upto[low[i]]
+        last, has_own = np.int64(-1), False
+        for position in range(indptr[source[i]], indptr[source[i] + 1]):
+            v = np.int64(indices[position])
+            if v == last or v < low[i] or v >= high[i]:
+                continue
+            last, has_own = v, has_own or v == source[i]
+            bias = upto[v + 1] - upto[v]
+            taken[i, classes[v]] += bias
+            for j in range(negatives.shape[1]):
+                before[i, j] -= bias if v < negatives[i, j] else 0.0
+        if own[i] and not has_own:
+            bias = upto[source[i] + 1] - upto[source[i]]
+            taken[i, classes[source[i]]] += bias
+            for j in range(negatives.shape[1]):
+                before[i, j] -= bias if source[i] < negatives[i, j] else 0.0

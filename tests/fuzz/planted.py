@@ -41,6 +41,7 @@ DRAWS: dict[str, dict[str, Any]] = {
     "saint-walk": {"frontier_size": 12, "walk_length": 2, "instances": 40},
     "saint-edge": {"frontier_size": 12, "instances": 40},
     "saint-node": {"subgraph_nodes": 20, "instances": 40},
+    "links": {"num_negatives": 9, "instances": 60},
     "induced snowball": {"depth": 1, "induced": True},
     "induced deepwalk": {"walk_length": 4, "induced": True},
     "induced neighbor": {"fanout": (2, 2), "induced": True},
@@ -55,10 +56,17 @@ SIZES = (
     "frontier_size",
     "seeds_per_batch",
     "epochs",
+    "num_negatives",
 )
 UNSEEN = {("saint-walk", "walk_length"), ("induced deepwalk", "walk_length"), ("induced neighbor", "fanout")}
 """More of these may meet no other vertices."""
-ENDS = {"walks": ("walks",), "ragged-walks": ("walks",), "hops": ("hop_1", "hop_2"), "batches": ("n_id",)}
+ENDS = {
+    "walks": ("walks",),
+    "ragged-walks": ("walks",),
+    "hops": ("hop_1", "hop_2"),
+    "batches": ("n_id",),
+    "links": ("links",),
+}
 Fault = Callable[[Path, str, Random], tuple[str, set[str]] | None]
 """Plants a fault in the sample of an algorithm: what it was, and the checks of which one fails; None: it cannot."""
 

@@ -16,6 +16,7 @@ OPTIONS = {
     "saint-multidimensional": {"frontier_size": 10, "walk_length": 40, "instances": 10},
     "cluster-gcn": {"clusters_per_batch": 3, "instances": 10},
     "labor": {"fanout": (4, 3), "frontier_size": 20},
+    "links": {"num_negatives": 3, "instances": 300, "skip_full": True},
     "node2vec": {"p": 0.25, "q": 2.0, "walk_length": 20},
 }
 

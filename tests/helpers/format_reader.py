@@ -19,7 +19,7 @@ P1, P2, P3, P4, P5 = (
     2870177450012600261,
 )
 BLOCK = 4096
-LATEST = {"graph": 4, "samples": 3}
+LATEST = {"graph": 4, "samples": 4}
 
 
 def rotated(word, bits):
@@ -197,6 +197,8 @@ class SampleReader:
             return {"walk": self.array("walks")[number, : self.array("lengths")[number] + 1]}
         if layout == "hops":
             return {name: self.array(name)[number] for name in self.names() if name.startswith("hop_")}
+        if layout == "links":
+            return {name: self.array(name)[number] for name in ("links", "negatives")}
         bounds = {
             "ragged-walks": {"walk_ptr": ["walks"]},
             "subgraphs": {

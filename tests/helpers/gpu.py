@@ -172,7 +172,12 @@ BEYOND_A_BLOCK = [
     ("random-edge", {"neighbor_size": 5000, "instances": 5}),
     ("random-edge", {"neighbor_size": 50, "instances": 5, "select": "keys"}),
 ]
-CASES = [(name, OPTIONS.get(name, {})) for name in TIMELESS] + MORE + TREES + BEYOND_A_BLOCK
+LINKS = [
+    ("links", {"num_negatives": 5, "skip_full": True, "negative_bias": "degree"}),
+    ("links", {"num_negatives": 2, "skip_full": True, "allow_self": True, "sources": "all"}),
+    ("links", {"num_negatives": 40, "skip_full": True, "sources": [0, 1, 0, 0, 2, 1, 1, 0], "negative_bias": "degree"}),
+]
+CASES = [(name, OPTIONS.get(name, {})) for name in TIMELESS] + MORE + TREES + BEYOND_A_BLOCK + LINKS
 
 
 every_case = pytest.mark.parametrize(("algo", "options"), CASES, ids=[f"{a}-{i}" for i, (a, _) in enumerate(CASES)])
@@ -282,6 +287,8 @@ def usable(store, algo, options):
         options["frontier_size"] = min(options["frontier_size"], store.vertices)
     if algo == "saint-edge" and store.edges == 0:
         options["sources"] = "all"  # without an edge it has no vertex to start from by itself
+    if algo == "links" and (store.vertices < 3 or store.edges == 0):
+        options["sources"] = [0, store.vertices - 1]  # both ends of a link that is given
     if algo == "cluster-gcn":
         options["clusters_per_batch"] = min(options["clusters_per_batch"], store.clusters.count)
     if options.get("drop_last") and store.vertices < options["seeds_per_batch"]:

@@ -129,6 +129,7 @@ def stored_arrays(out):
         "walks": ["walks", "lengths"],
         "ragged-walks": ["walk_ptr", "walks"],
         "subgraphs": ["instance_ptr", "src", "dst", "depth", "sources"],
+        "links": ["links", "negatives"],
     }
     names["batches"] = [one.name for one in LAYOUTS["batches"].arrays if (Path(out) / one.name).exists()]
     wanted = names.get(samples.layout) or [f"hop_{i}" for i in range(len(samples.hops))]

@@ -37,6 +37,12 @@ OPTIONS = {
     },
     "random-node": lambda rng, n: {"frontier_size": int(rng.integers(1, min(n, 30)))},
     "random-edge": lambda rng, n: {"neighbor_size": int(rng.integers(1, 30))},
+    "links": lambda rng, n: {
+        "num_negatives": int(rng.integers(1, 9)),
+        "negative_bias": str(rng.choice(["none", "degree"])),
+        "allow_self": bool(rng.random() < 0.5),
+        "skip_full": True,
+    },
 }
 ALGORITHMS = (*OPTIONS, "node2vec", "node2vec", "node2vec", "deepwalk", "neighbor")
 

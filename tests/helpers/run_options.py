@@ -33,6 +33,7 @@ SMALL = {
     "saint-edge": {"frontier_size": 6, "instances": 10},
     "saint-walk": {"frontier_size": 5, "instances": 10},
     "saint-multidimensional": {"frontier_size": 4, "walk_length": 20, "instances": 10},
+    "links": {"num_negatives": 2, "instances": 10, "skip_full": True},
     "saint-node": {"subgraph_nodes": 9, "instances": 10},
 }
 """Options of algorithms for a graph of some tens of vertices."""

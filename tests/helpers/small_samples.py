@@ -23,6 +23,10 @@ SUBGRAPHS = {
 }
 NAMES = np.array(["a", "bc", "ü", "d"])
 HOPS = {"hop_0": np.arange(4, dtype=np.uint32)[:, None], "hop_1": np.arange(8, dtype=np.uint32).reshape(4, 2) % 4}
+LINKS = {
+    "links": np.array([[0, 1], [1, 2], [2, 0], [3, 0]], np.uint32),
+    "negatives": np.array([[2, 3], [0, 0], [NONE, NONE], [1, 2]], np.uint32),
+}
 RAGGED = {"lengths": np.array([2, 0, 1, 4, 1]), "walks": np.array([0, 1, 2, 3, 3, 1, 2, 0, 1, 0, 1, 3, 0], np.uint32)}
 
 

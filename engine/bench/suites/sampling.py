@@ -21,9 +21,9 @@ from csaw.engine.bench.bench_row import (
     ratio_in,
 )
 from csaw.engine.bench.context import Context, Suite
-from csaw.engine.bench.graphs import SPAN, Graph, in_clusters, with_times
+from csaw.engine.bench.graphs import GOAL_DEVICE, SPAN, Graph, in_clusters, with_times
 from csaw.engine.bench.machine import CHAINED, CHAINS, plain_write
-from csaw.engine.bench.measure import Work
+from csaw.engine.bench.measure import NEGATIVES, Work
 from csaw.engine.runs.execute import execute
 from csaw.engine.runs.job import prepare
 
@@ -278,6 +278,35 @@ def layers_verdict(rows: list[Row]) -> Verdict:
     return Verdict(all(row["met"] for row in found), said)
 
 
+NEGATIVES_GOAL = 1e9  # a second, uniform, of random edges of R-MAT graphs of scale 24
+FIVE = Work("5 negatives of a link", "links", 16_000_000, {"num_negatives": 5}, unit=NEGATIVES)
+LINKS = (
+    FIVE,
+    FIVE.having("1 negative of a link", num_negatives=1),
+    FIVE.having("5 negatives of a link, by degree", negative_bias="degree"),
+    FIVE.having("5 negatives of each edge in turn", sources="all"),
+)
+
+
+def links_rows(context: Context) -> Iterator[Row]:
+    """Random edges as links, each with negatives that are proven to be no edges: uniform or by degree.
+
+    A rate is that of negatives. Drawing the links, which takes a search among all rows, is part of it.
+    """
+    for row in context.measure_all(LINKS):
+        on_goal = context.on_gpu and context.devices[0].name == GOAL_DEVICE and row["work"] == FIVE.name
+        said = {"goal": NEGATIVES_GOAL, "met": row["rate"] >= NEGATIVES_GOAL} if on_goal and "rate" in row else {}
+        yield row | said
+
+
+def links_verdict(rows: list[Row]) -> Verdict:
+    found = [row for row in measured(rows, work=FIVE.name) if row.get("goal")]
+    if not found:
+        return Verdict(None, f"the claim is about {GOAL_DEVICE}, on which {FIVE.name} was not measured")
+    said = "; ".join(f"{row['rate'] / 1e9:,.2f} billion a second on {row['graph']}" for row in found)
+    return Verdict(all(row["met"] for row in found), said)
+
+
 MAIN = (UNIFORM, WEIGHTED, NODE2VEC, MULTIDIMENSIONAL, REPLACED, DISTINCT, BIASED, FOREST_FIRE)
 WHOLE, PLAIN = "whole run: uniform walks of 80, written", "plain synced write of as many bytes"
 WRITTEN, WRITTEN_ON_GPU = 1_000_000, 16_000_000  # walks
@@ -362,6 +391,11 @@ SUITES = {
         layers_rows,
         layers_verdict,
         published=(Published("gSampler, figure 8 of its artifact", V100),),
+    ),
+    "links": Suite(
+        f"{GOAL_DEVICE} draws a billion negatives a second that are proven to be no edges (csaw bench rmat:scale=24)",
+        links_rows,
+        links_verdict,
     ),
     "neighbors": Suite(
         "neighbors are bound by random memory accesses: a pick with replacement takes at most twice what one "

@@ -3,8 +3,8 @@ floats have the fewest digits that give them again.
 
 Of samples a walk a row, ``instance,v0,v1,...``, with empty cells after its end, and in time ``instance,v0,t1,v1,...``,
 where t1 is the time of the edge to v1; or rows ``instance,src,dst,depth``, in time ``instance,src,dst,depth,time``, of
-layers ``instance,src,dst,depth,weight``, of disjoint mini-batches with ``batch`` behind them, of which all but the
-first two are empty for a vertex without an edge.
+layers ``instance,src,dst,depth,weight``, of links and their negatives ``instance,src,dst,label``, of disjoint
+mini-batches with ``batch`` behind them, of which all but the first two are empty for a vertex without an edge.
 
 Of graphs rows ``source,target``, with ``weight``, ``edge_id`` and further columns where the store has them; an
 undirected edge is one row. Of lists their columns, and a row in a line.
@@ -31,7 +31,7 @@ from csaw.engine.export.tables import (
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.array import check_names
-from csaw.engine.samples.edges import ALONE, edge_arrays, edge_columns, numbered_edges
+from csaw.engine.samples.edges import are_alone, edge_arrays, edge_columns, numbered_edges
 from csaw.engine.samples.layouts.layout import BATCH, EDGE_WEIGHT
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.types import RELATION
@@ -94,7 +94,7 @@ def _edges(samples: Samples, rows: Rows, start: int, stop: int) -> memoryview:
     _check(samples, edges["src"])
     _check(samples, edges["dst"])
     names = edge_columns(samples)
-    filled = np.where(edges["depth"] == ALONE, 2, len(names))
+    filled = np.where(are_alone(edges), 2, len(names))
     return rows.text([edges[name] for name in names], filled)
 
 

@@ -14,7 +14,7 @@ from typing import IO
 
 import numpy as np
 
-from csaw.engine.export.common import BETWEEN, END, NODE, NUMBER, OF_DRAWN, OF_SEEDS, SIGNED, WEIGHT, document
+from csaw.engine.export.common import BETWEEN, END, NODE, NUMBER, OF_DRAWN, OF_LINKS, OF_SEEDS, SIGNED, WEIGHT, document
 from csaw.engine.export.graph_rows import Edges
 from csaw.engine.export.tables import Rows, columns_of, kind_of_ids, packed, write_edges, xml_words
 from csaw.engine.samples import Samples
@@ -23,7 +23,7 @@ from csaw.engine.samples.array import check_names
 from csaw.engine.samples.edges import edge_arrays, edge_columns, edges_between
 from csaw.engine.samples.layouts.layout import EDGE, EDGE_WEIGHT
 
-LACKS = OF_DRAWN, OF_SEEDS
+LACKS = OF_DRAWN, OF_SEEDS, OF_LINKS
 SUFFIXES = (".graphml", ".graphml.gz")
 SAID = ("algorithm", "seed", "fingerprint")  # of the request
 

@@ -19,7 +19,7 @@ from csaw.engine.export.common import OF_WALKS, TABLES_LACK, kind_of
 from csaw.engine.export.graph_rows import Listed
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
-from csaw.engine.samples.edges import ALONE, edge_arrays, edge_columns, numbered_edges
+from csaw.engine.samples.edges import LABEL, are_alone, edge_arrays, edge_columns, numbered_edges
 from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.identifiers import names_of
 from csaw.engine.samples.layouts.layout import BATCH, EDGE_WEIGHT
@@ -66,24 +66,27 @@ def _edges(samples: Samples, vertex: np.dtype, start: int, stop: int) -> list[np
         table = np.empty(edges["src"][rows].size, record)
         for column, values in edges.items():
             table[column] = _named(samples, values[rows], vertex) if column in ("src", "dst") else values[rows]
-        table["dst"][table["depth"] == ALONE] = samples.fill if samples.words is None else ""
+        table["dst"][are_alone(edges)[rows]] = samples.fill if samples.words is None else ""
         tables.append(table)
     return tables
 
 
 def _record(samples: Samples, vertex: np.dtype) -> np.dtype:
-    kinds = {"src": vertex, "dst": vertex, "depth": "<i4", EDGE_WEIGHT: "<f4", BATCH: "<i4", RELATION.name: "<i4"}
+    kinds = {"src": vertex, "dst": vertex, "depth": "<i4", EDGE_WEIGHT: "<f4", BATCH: "<i4", RELATION.name: "<i4"} | {
+        LABEL: "<i4"
+    }
     return np.dtype([(name, kinds.get(name, "<i8")) for name in edge_columns(samples)])
 
 
 def _count(samples: Samples, threads: int) -> int:
     """All edges, by what the store says, or else counted; of subgraphs with the vertices that have none."""
     layout = samples.layout
-    if not layout.lists_lonely and samples.sizes is not None:
+    lists_more = layout.lists_lonely or LABEL in edge_columns(samples)
+    if not lists_more and samples.sizes is not None:
         return int(samples.sizes["edges"])
 
     def counted(start: int, stop: int) -> int:
-        if layout.lists_lonely:
+        if lists_more:
             return numbered_edges(samples, start, stop)["src"].size
         return int(layout.edges_of_each(samples.group(start, stop), samples.fill).sum())
 

@@ -20,7 +20,7 @@ from csaw.engine.export.graph_rows import Edges, Listed, Piece
 from csaw.engine.export.tables import columns_of, names_of_ends
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import Span, group_bytes
-from csaw.engine.samples.edges import ALONE, edge_columns, numbered_edges
+from csaw.engine.samples.edges import LABEL, are_alone, edge_columns, numbered_edges
 from csaw.engine.samples.layouts.layout import BATCH, EDGE_WEIGHT, OF_COPIES, TIME
 from csaw.partition.graph.attributes import COUNT, NUMBER
 from csaw.partition.graph.types import RELATION
@@ -77,6 +77,12 @@ def _schema(samples: Samples) -> "Schema":
         "dst": (vertex, "vertex that the edge leads to; null for a vertex without an edge", NUMBER),
         "depth": (pa.int32(), "depth at which the edge was drawn, from 0", COUNT),
     }
+    if LABEL in edge_columns(samples):
+        edge = {
+            "src": (vertex, "source of the link", NUMBER),
+            "dst": (vertex, "its destination, or a negative", NUMBER),
+            LABEL: (pa.int32(), "1 for the link, 0 for a pair with a negative", NUMBER),
+        }
     if TIME in edge_columns(samples):
         edge[TIME] = (pa.int64(), "time of the edge", samples.time_units)
     for name in (name for name in OF_COPIES if name in samples):
@@ -103,7 +109,7 @@ def _columns(samples: Samples, start: int, stop: int) -> "dict[str, np.ndarray |
         times = {"times": _times(arrays)} if "times" in arrays else {}
         return {"instance": samples.first + np.arange(start, stop), "walk": _lists(samples, arrays)} | times
     edges = numbered_edges(samples, start, stop)
-    alone = edges["depth"] == ALONE
+    alone = are_alone(edges)
     src, dst = _vertices(samples, edges["src"]), _vertices(samples, edges["dst"], alone)
     ends = {"instance": edges["instance"], "src": src, "dst": dst}
     return ends | {name: pa.array(edges[name], mask=alone) for name in edge_columns(samples)[len(ends) :]}

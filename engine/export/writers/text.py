@@ -1,6 +1,7 @@
 """Text. Of samples a walk a line, vertices separated by spaces, as gensim's ``corpus_file`` reads; or lines ``instance
-src dst depth``, in time with the time behind them, and ``instance vertex`` for one without an edge. Times are numbers
-with decimals or dates, as the input of the graph has them.
+src dst depth``, in time with the time behind them, of links and their negatives ``instance src dst label``, and
+``instance vertex`` for one without an edge. Times are numbers with decimals or dates, as the input of the graph has
+them.
 
 Of graphs rows ``source target``, with the weight and the number of the edge in the input where the store has them,
 below a header as SNAP's files have it; an undirected edge is one row. Of lists one row per line, cells separated by
@@ -28,7 +29,7 @@ from csaw.engine.export.tables import (
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.array import bits, check_names
-from csaw.engine.samples.edges import ALONE, Edges, edge_arrays, numbered_edges, time_columns
+from csaw.engine.samples.edges import LABEL, Edges, are_alone, edge_arrays, numbered_edges, time_columns
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.version import VERSION
 
@@ -118,17 +119,16 @@ class _Words:
         return out[:size].data
 
     def edge_lines(self, edges: dict[str, np.ndarray], room: int) -> memoryview:
-        """Lines ``instance src dst depth``, in time with times, or ``instance src`` where the depth is ALONE."""
+        """Lines ``instance src dst depth``, in time with times, or ``instance src`` of a vertex without an edge; of
+        links ``instance src dst label``.
+        """
         out, kernels = np.empty(room, np.uint8), self.kernels
         ids = [np.ascontiguousarray(edges[n]) for n in ("src", "dst")]
         if self.named:
             check_names(self.path, np.stack(ids), self.offsets.size - 1)
         src, dst = map(bits, ids)
-        instance, depth, alone = (
-            edges["instance"].astype(np.uint64),
-            edges["depth"].astype(np.uint64),
-            edges["depth"] == ALONE,
-        )
+        fourth = edges[LABEL] if LABEL in edges else edges["depth"]
+        instance, depth, alone = edges["instance"].astype(np.uint64), fourth.astype(np.uint64), are_alone(edges)
         times = np.empty((src.size, len(self.timed)), np.int64)
         for k, name in enumerate(self.timed):
             times[:, k] = edges[name]

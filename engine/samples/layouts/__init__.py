@@ -8,6 +8,7 @@ from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.termination import is_unlimited
 from csaw.engine.samples.layouts.hops import Hops, is_time_of_hop
 from csaw.engine.samples.layouts.layout import NUMBERS, VERTEX, Arrays, Ragged, SampleLayout, Sizes, Stored
+from csaw.engine.samples.layouts.links import Links
 from csaw.engine.samples.layouts.subgraphs import Batches, Subgraphs
 from csaw.engine.samples.layouts.walks import RaggedWalks, Walks
 
@@ -17,6 +18,7 @@ __all__ = [
     "SUBGRAPHS",
     "VERTEX",
     "Arrays",
+    "Links",
     "Ragged",
     "SampleLayout",
     "Sizes",
@@ -25,7 +27,9 @@ __all__ = [
 ]
 
 RAGGED_WALKS, SUBGRAPHS = RaggedWalks(), Subgraphs()
-LAYOUTS: dict[str, SampleLayout] = {one.name: one for one in (Walks(), RAGGED_WALKS, Hops(), Batches(), SUBGRAPHS)}
+LAYOUTS: dict[str, SampleLayout] = {
+    one.name: one for one in (Walks(), RAGGED_WALKS, Hops(), Batches(), Links(), SUBGRAPHS)
+}
 """All layouts by name."""
 KINDS = {one.part: one.kind for layout in LAYOUTS.values() for one in layout.arrays}
 

@@ -15,6 +15,7 @@ from csaw.engine.api.rules import (
     GraphEdges,
     HopTable,
     MiniBatch,
+    NonNeighbors,
     PerVertex,
     Picks,
     SharedNumbers,
@@ -40,6 +41,7 @@ SHIPPED = [
     ("fastgcn", {}, VertexLayer(Picks.INDEPENDENT, from_graph=True)),
     ("saint-node", {}, VertexLayer(Picks.INDEPENDENT, everywhere=True, from_graph=True)),
     ("labor", {}, SharedNumbers()),
+    ("links", {}, NonNeighbors()),
 ]
 
 

@@ -58,6 +58,7 @@ EVERYWHERE = {
     ("minibatch", ("weighted",)),
     ("saint-node", ()),
     ("random-edge", ()),
+    ("links", ()),
 }
 BY_DEPTH = "e.weight if e.depth % 2 == 0 else 1 + e.dst_degree"
 MORE = [
@@ -167,6 +168,7 @@ STREAMED = [
     ("multidimensional", {}),
     ("forest-fire", {}),
     ("layer", {}),
+    ("links", {"negative_bias": "degree"}),
 ]
 
 

@@ -35,6 +35,8 @@ CASES = [
     ("neighbor", {"fanout": (5, -1)}, "frontiers", "frontiers"),
     ("random-edge", {"neighbor_size": 30}, "pools", "trees"),
     ("random-edge", {"neighbor_size": 5000}, "pools", "pools"),
+    ("links", {}, "links", "links"),
+    ("links", {"residency": "disk"}, "links", "links"),
 ]
 
 

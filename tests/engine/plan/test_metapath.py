@@ -210,6 +210,7 @@ OTHERWISE = [
     ("saint-edge", {}),
     ("random-edge", {}),
     ("random-node", {}),
+    ("links", {}),
     ("saint-node", {}),
     ("cluster-gcn", {}),
     ("labor", {}),

@@ -177,6 +177,9 @@ def test_a_summary_of_a_plan_says_nothing_of_needs(store):
         ("multidimensional", None, "random"),
         ("random-node", None, "distinct"),
         ("random-edge", "all", "every"),
+        ("links", None, "links"),
+        ("links", "all", "all"),
+        ("links", np.array([1, 2]), "list"),
     ],
 )
 def test_the_text_of_a_request_names_the_kind_of_its_sources(algo, given, kind, store):

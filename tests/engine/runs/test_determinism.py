@@ -41,6 +41,7 @@ MORE = [
     ("jump", {"target": "20%", "instances": 7, "walk_length": 8}),
     ("random-edge", {"target": 40, "instances": 9}),
     ("random-node", {"target": "10%", "instances": 9}),
+    ("links", {"num_negatives": 4, "negative_bias": "degree", "sources": "all"}),
 ]
 CASES = [(name, OPTIONS.get(name, {})) for name in TIMELESS] + MORE
 LIKE_OTHERS = pytest.mark.slow(reason="another option of an algorithm, whose kernels differ in a constant")
@@ -74,6 +75,7 @@ STREAMED = (
     "forest-fire",
     "layer",
     "random-edge",
+    "links",
 )  # every path through the engine
 FIRST = {next(i for i, (name, _) in enumerate(CASES) if name == algo) for algo in STREAMED}
 LIKE_STREAMED = pytest.mark.slow(reason="takes the path of the first case of an algorithm in STREAMED")

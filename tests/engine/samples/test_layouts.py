@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 from helpers.graphs import random_store
-from helpers.small_samples import HOPS, RAGGED, SUBGRAPHS, some_walks
+from helpers.small_samples import HOPS, LINKS, RAGGED, SUBGRAPHS, some_walks
 
 from csaw.engine import draw_batches, open_samples, prepare, sample
 from csaw.engine.runs.sample_stream import OnDevice
@@ -17,7 +17,7 @@ from csaw.engine.samples.samples import Samples
 from csaw.partition.errors import OptionError
 
 FILL = 2**32 - 1
-GROUPS = {"walks": some_walks(5), "ragged-walks": RAGGED, "hops": HOPS, "subgraphs": SUBGRAPHS}
+GROUPS = {"walks": some_walks(5), "ragged-walks": RAGGED, "hops": HOPS, "subgraphs": SUBGRAPHS, "links": LINKS}
 EVERY = pytest.mark.parametrize("name", sorted(GROUPS))
 DRAWN = {
     "walks": ("node2vec", {"walk_length": 5, "num_walks": 1}),
@@ -25,6 +25,7 @@ DRAWN = {
     "hops": ("neighbor", {"fanout": (3, 2), "instances": 40}),
     "batches": ("minibatch", {"fanout": (3, 2), "seeds_per_batch": 9}),
     "subgraphs": ("forest-fire", {"depth": 2, "instances": 40}),
+    "links": ("links", {"num_negatives": 3, "instances": 40}),
 }
 
 

@@ -172,13 +172,13 @@ def test_what_is_no_header_is_no_vertex(tmp_path, text, said):
     ],
 )
 def test_integers_alone_are_read_at_once(text, numbers):
-    found = plain_integers(text, one_a_line=False)
+    found = plain_integers(text, a_line=0)
     assert (found if numbers is None else found.tolist()) == numbers
 
 
 @pytest.mark.parametrize(("text", "whole"), [(b"3\n\n4\n", True), (b"3 4\n", False), (b"3 4\n5\n\n6 7\n", False)])
 def test_of_seeds_each_line_must_have_one(text, whole):
-    assert (plain_integers(text, one_a_line=True) is not None) == whole
+    assert (plain_integers(text, a_line=1) is not None) == whole
 
 
 IN_TIME = csaw.graph([(10, 11), (11, 12), (10, 12)], edge_columns={"time": [5, 4, 3]})

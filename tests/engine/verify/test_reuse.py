@@ -32,6 +32,7 @@ COPIED = {
     "random-edge": {"neighbor_size": 20, "instances": 60},
     "saint-walk": {"frontier_size": 12, "walk_length": 2, "instances": 60},
     "saint-edge": {"frontier_size": 12, "instances": 60},
+    "links": {"num_negatives": 12, "instances": 60},
 }
 
 

@@ -1,0 +1,153 @@
+"""A batch of links, each with negatives: vertices that its source has no edge to.
+
+Links that are given come as two vertices. Others are edges of the graph, which an instance draws at the address of its
+sources, or takes in turn. The row of the source decides everything else, so on a streamed graph a link waits for one
+partition.
+"""
+
+import numpy as np
+
+from csaw.engine.api.bases import LinksWithNegatives
+from csaw.engine.draws.addresses import SOURCE_SLOT
+from csaw.engine.plan.contracts import Array, Store
+from csaw.engine.samples.identifiers import GroupArrays, Identifiers
+from csaw.engine.schedule.backend import ALL, Backend, any_set, set_count
+from csaw.engine.schedule.schedule import crowds
+from csaw.partition.errors import OptionError
+from csaw.partition.graph.store import INDICES
+
+EXPONENT_UNITS = 61  # bits of the sum of all biases by degree
+MOST_UNITS = 40  # bits behind the point of one, which a float64 below 2^13 has
+
+
+class Links:
+    """The links from number ``first`` on.
+
+    ``sources``: int64 [instances, 2], both ends of each; [instances, 1], numbers of edges; or [instances, 0], for edges
+    that are drawn.
+    """
+
+    comes_back = False  # whether a link waits for a partition twice
+
+    def __init__(self, backend: Backend, first: int, sources: Array) -> None:
+        self.backend, self.first, self.xp = backend, first, backend.xp
+        self.instances, width = sources.shape
+        assert isinstance(backend.algorithm, LinksWithNegatives)
+        self.algorithm = backend.algorithm
+        dtype = np.dtype(backend.store.id_dtype)
+        self.none = dtype.type(np.iinfo(dtype).max)
+        xp = self.xp
+        if width == 2:
+            self.source, target = xp.ascontiguousarray(xp.asarray(sources, np.int64).T)
+            self.place = xp.full(self.instances, -1, np.int64)
+        else:
+            self.source, self.place = backend.ends_of(self._edges(sources, width))
+            target = xp.full(self.instances, -1, np.int64)
+        self.links = xp.empty((self.instances, 2), dtype)
+        self.links[:, 0], self.links[:, 1] = self.source.astype(dtype), target.astype(dtype)
+        self.negatives = xp.full((self.instances, self.algorithm.num_negatives), self.none, dtype)
+        self.pending = xp.arange(self.instances)
+        if backend.streamed:
+            backend.partitions.leave()
+
+    def _edges(self, sources: Array, width: int) -> Array:
+        """The numbers of the edges that are links, int64 [instances]."""
+        xp, edges = self.xp, self.backend.store.edges
+        if width:
+            return xp.asarray(sources, np.int64)[:, 0]
+        slot = xp.full(self.instances, int(SOURCE_SLOT), np.int64)
+        number = xp.arange(self.first, self.first + self.instances)
+        return self.backend.draw_numbers(number, slot, xp.full(self.instances, edges, np.int64), 1)[:, 0]
+
+    def wants(self) -> np.ndarray:
+        """Partitions that links wait for: see schedule/schedule.py."""
+        return crowds(self.xp, self.backend.partitions, self.needs())
+
+    def needs(self) -> tuple[Array, ...]:
+        """The vertex whose row each pending link needs."""
+        return (self.source[self.pending],)
+
+    def bytes_in_place(self, wants: np.ndarray) -> tuple[float, float]:
+        """Cost of reading the rows in place, as bytes that are copied in the same time: of this step, and of all."""
+        edges = int(self.backend.graph.degrees(self.source[self.pending]).sum())
+        return (self.backend.bytes_in_place(self.pending.size, self.pending.size, edges),) * 2
+
+    def advance(self) -> None:
+        """Draw the negatives of every link whose source has its row in memory."""
+        ready, self.pending = self.pending, self.pending[:0]
+        if self.backend.streamed:
+            can = self.backend.partitions.can_read(self.source[ready])
+            ready, self.pending = ready[can], ready[~can]
+        self.backend.draw_negatives(self, ready, self._bounds(), self._upto())
+        if not self.pending.size:
+            self._refuse_full()
+
+    def _bounds(self) -> np.ndarray:
+        """Where the vertices of each type begin, and the end of the last."""
+        types = self.backend.store.stored.types
+        return np.array([0, self.backend.store.vertices] if types is None else types.bounds, np.int64)
+
+    def _upto(self) -> Array:
+        """The biases of all vertices below one; empty if all are the same."""
+        if self.backend.biases_upto is None:
+            by_degree = self.algorithm.negative_bias == "degree"
+            made = units_upto(self.backend.store) if by_degree else np.zeros(0, np.int64)
+            self.backend.biases_upto = self.xp.asarray(made)
+        return self.backend.biases_upto
+
+    def _refuse_full(self) -> None:
+        """OptionError where a source has an edge to every vertex that could be a negative."""
+        full = self.negatives[:, 0] == self.none
+        if self.algorithm.skip_full or not any_set(full):
+            return
+        place = int(self.xp.flatnonzero(full)[0])
+        store = self.backend.store
+        [source] = store.original_ids(np.asarray([int(self.source[place])], store.id_dtype))
+        raise OptionError(
+            f"link {self.first + place:,}: expected a vertex that {source} has no edge to, found none: it has an edge "
+            "to every vertex that could be a negative; pass --skip-full to leave such links without negatives"
+        )
+
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        return self.backend.to_host({name: array[rows] for name, array in self.on_device().items()})
+
+    def stored(self, rows: slice, identifiers: Identifiers) -> GroupArrays | None:
+        """Copy them as a sample store has them; None where the host has to convert ids."""
+        return self.backend.as_stored({name: array[rows] for name, array in self.on_device().items()}, identifiers)
+
+    def on_device(self) -> dict[str, Array]:
+        return {"links": self.links, "negatives": self.negatives}
+
+    def edges(self) -> int:
+        return self.instances
+
+    def dead_ends(self) -> int:
+        """Links without a negative."""
+        return set_count(self.xp, self.negatives[:, 0] == self.none)
+
+
+# The bias of negatives by degree.
+
+
+def units_upto(store: Store) -> np.ndarray:
+    """int64 [V + 1]: the biases of all vertices below one, each the number of edges that lead to it to the power of
+    0.75, in whole units.
+
+    Square roots are the same on every machine, and so are the units: the sum of all is below 2^61.
+    """
+    degree = edges_to(store).astype(np.float64)
+    shift = min(MOST_UNITS, EXPONENT_UNITS - int(store.edges).bit_length())
+    units = np.sqrt(degree * np.sqrt(degree)) * 2.0**shift
+    return np.append(0, np.cumsum(units.astype(np.int64)))
+
+
+def edges_to(store: Store) -> np.ndarray:
+    """int64 [V]: the number of edges that lead to each vertex."""
+    if not store.directed:
+        return np.diff(store.read_indptr())
+    found = np.zeros(store.vertices, np.int64)
+    for part in store.partitions:
+        ends = np.empty(part.edges, store.id_dtype)
+        store.read_edges(part.number, {INDICES: ends})
+        found += np.bincount(ends.astype(np.int64), minlength=store.vertices)
+    return found
