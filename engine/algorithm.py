@@ -26,7 +26,7 @@ from csaw.engine.api.bases import (
     normalize_option,
     unique_option,
 )
-from csaw.engine.api.option import ByRelation, Fanout
+from csaw.engine.api.option import ByRelation, ByType, Fanout, PerType
 
 __all__ = [
     "DEPTH_HELP",
@@ -35,6 +35,7 @@ __all__ = [
     "NONE",
     "Algorithm",
     "ByRelation",
+    "ByType",
     "ChosenBias",
     "CollectiveSampling",
     "Fanout",
@@ -44,6 +45,7 @@ __all__ = [
     "MatrixEntries",
     "MiniBatches",
     "Option",
+    "PerType",
     "TemporalWalk",
     "Traversal",
     "Walk",

@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import ParamSpec, TypeVar
@@ -66,7 +67,7 @@ class CpuRunner(BatchBackend):
             self.graph = self._load_graph()
         self.loading_seconds = watch.read().rest
         # Finds or compiles the kernels before sampling is timed.
-        columns = 1 + isinstance(self.rule, MiniBatch) + self.needs.timed  # position of a seed, and time
+        columns = 1 + (self.rule.layout == MiniBatch.layout) + self.needs.timed  # position of a seed, and time
         none = (0,) if isinstance(self.rule, Steps) else (0, 1, columns) if columns > 1 else (0, 1)
         self.begin(0, np.empty(none, np.int64)).advance()
         self.kernels_seconds = watch.read().whole - self.loading_seconds
@@ -108,6 +109,10 @@ class CpuRunner(BatchBackend):
     @property
     def tally(self) -> np.ndarray:
         return self.tallied
+
+    @cached_property
+    def row_begins(self) -> np.ndarray:
+        return self.graph.indptr
 
     def bytes_in_place(self, entries: int, picks: int, edges: float) -> float:
         """Return the cost of reading rows one by one, as in Backend; ``picks`` does not count."""
