@@ -169,6 +169,7 @@ class Steps(SelectionRule):
     by_steps = True
 
 
+BUDGETS = "budgets"  # the ``draws_from`` of an algorithm by budgets
 OF_MINIBATCHES: dict[str, object] = {"visited_once": True, "revisits": True, "sources_from": "all"} | {
     name: value for name, value in DEFAULTS.items() if name not in ("layout", "replace", "draws_from")
 }
@@ -181,7 +182,7 @@ class BudgetLayers(SelectionRule):
     edges among its vertices.
     """
 
-    declared_by, takes = ("draws_from = 'budgets'",), ANY
+    declared_by, takes = (f"draws_from = {BUDGETS!r}",), ANY
     demands: ClassVar[Demands] = {
         "": OF_MINIBATCHES | {"layout": "batches", "replace": False, "draws_seeds": False, "ends_induced": False}
     }

@@ -15,7 +15,7 @@ from csaw.engine.api import registry
 from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.bases import MatrixEntries
 from csaw.engine.api.registry import Algo
-from csaw.engine.api.rules import BudgetLayers, SelectionRule
+from csaw.engine.api.rules import BUDGETS, SelectionRule
 from csaw.engine.api.written_classes import CLASS, recorded_name
 from csaw.engine.devices.choice import choose
 from csaw.engine.devices.devices import Devices
@@ -199,11 +199,11 @@ def _built(
     def built(bias: str | None, parameters: Record = parameters) -> Algorithm:
         return registry.build(algo, parameters, bias, columns, run_options(), units)
 
-    first = built(options.edge_bias)
-    if isinstance(first.rule, BudgetLayers):
+    if getattr(registry.find(algo), "draws_from", None) == BUDGETS:
+        first = built(None)
         refuse_beside_budgets(first, options)
-        numbers = numbers_in_full(numbers_of(first), store)
-        return built(None, parameters | {"num_samples": numbers}), options, None
+        return built(None, parameters | {"num_samples": numbers_in_full(numbers_of(first), store)}), options, None
+    first = built(options.edge_bias)
     if (fanouts := fanouts_of(first)) is not None:
         algorithm = built(options.edge_bias, parameters | {"fanout": in_full(fanouts, store)})
         refuse(algorithm, options)

@@ -30,7 +30,7 @@ class HostBudgets(Budgets):
         backend.in_slices(np.flatnonzero(np.diff(ends)), 1, run)
         return added_up(np, Budget(*np.concatenate([np.empty((3, 0), np.int64), *found], axis=1)))
 
-    def _members(self, entries: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _members(self, entries: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         backend, degree = self.backend, self.degree[entries]
         kernel, graph = backend.kernels.find_members, backend.graph.arrays
         pieces = list(in_pieces(np, degree, MEMBERS_EDGES))
@@ -45,4 +45,5 @@ class HostBudgets(Budgets):
                     found[k] = out[:, :kept].copy()
 
         backend.in_slices(np.arange(len(pieces)), 1, run)
-        return tuple(np.concatenate([np.empty((3, 0), np.int64), *found], axis=1))
+        entry, at, place = np.concatenate([np.empty((3, 0), np.int64), *found], axis=1)
+        return entry, at, place
