@@ -131,7 +131,7 @@ class Budgets(MiniBatches):
                 self.parts.append(self._members(entries[some]))
                 self.backend.claim(FOUND_BYTES * sum(part[0].size for part in self.parts))
             else:
-                self._give(self._given(entries[some]))
+                self._give(entries[some])
 
     @property
     def _ends(self) -> bool:
@@ -150,15 +150,10 @@ class Budgets(MiniBatches):
 
     # Layers
 
-    def _given(self, entries: Array) -> Budget:
-        """What the rows of these entries give to their neighbors, added up."""
-        entry, _, key = self._listed(entries)
-        units, rest = shares(self.degree[entry])
-        return added_up(self.xp, Budget(key, units, rest))
-
-    def _give(self, given: Budget) -> None:
-        """Add what was given to those that are not in their mini-batch yet."""
-        xp, budget = self.xp, self.budget
+    def _give(self, entries: Array) -> None:
+        """Add what the rows of these entries give to the budgets of vertices that are not in their mini-batch yet."""
+        xp, budget, (entry, _, key) = self.xp, self.budget, self._listed(entries)
+        given = added_up(xp, Budget(key, *shares(self.degree[entry])))
         self.backend.claim(BUDGET_BYTES * (given.key.size + budget.key.size))
         given = given.kept(xp.flatnonzero(self.known[self._place(given.key)] != given.key))
         both = (xp.concatenate(pair) for pair in zip(budget, given, strict=True))
@@ -172,13 +167,8 @@ class Budgets(MiniBatches):
     def _next_depth(self) -> None:
         if self._ends:
             return self._keep()
-        xp, chosen = self.xp, self._drawn()
-        key = self.budget.key[chosen]
-        left = xp.ones(self.budget.key.size, bool)
-        left[chosen] = False
-        self.budget = self.budget.kept(xp.flatnonzero(left))
-        local, vertex = key // self.vertices, key % self.vertices
-        self._number(key, local)
+        xp, (local, vertex) = self.xp, self._drawn()
+        self._number(local * self.vertices + vertex, local)
         self._check_rows()
         self.nodes.append((local, vertex, xp.zeros(local.size, np.int64)))
         if self.depth + 2 < len(self.sizes):
@@ -188,9 +178,9 @@ class Budgets(MiniBatches):
         key = self.known[self.order]
         return self._read(key // self.vertices, key % self.vertices)
 
-    def _drawn(self) -> Array:
-        """The numbers of the vertices with budgets that this layer draws: mini-batch by mini-batch, type by type, in
-        the order in which they were drawn.
+    def _drawn(self) -> tuple[Array, Array]:
+        """The vertices that this layer draws, and their instances: one after the other, type by type, in the order in
+        which they were drawn. They leave the budgets.
         """
         xp, types, budget = self.xp, len(self.numbers[0]), self.budget
         sizes = xp.asarray(self.numbers[self.depth])
@@ -207,8 +197,11 @@ class Budgets(MiniBatches):
         order = order[xp.lexsort((times[order], pool[order]))]  # of equal times, the lower vertex
         of = pool[order]
         rank = xp.arange(of.size) - begins(xp, of, pools)[of]
-        found: Array = able[order[xp.flatnonzero(rank < size[of])]]
-        return found
+        chosen = able[order[xp.flatnonzero(rank < size[of])]]
+        left = xp.ones(budget.key.size, bool)
+        left[chosen] = False
+        self.budget = budget.kept(xp.flatnonzero(left))
+        return local[chosen], vertex[chosen]
 
     def _race(self, local: Array, vertex: Array, rate: Array) -> Array:
         """float64 [n]: when vertices of instances arrive, at exponential times of these rates."""

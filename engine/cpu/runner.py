@@ -39,6 +39,7 @@ from csaw.partition.base.kernel_time import Stopwatch
 from csaw.partition.base.stages import LOADING, stage
 from csaw.partition.errors import CsawError, OptionError
 
+Made = TypeVar("Made")
 FIRST_WORD = "hook_word(seed, instance, depth, 0)"  # in the text of a hook
 LEAST_ROOM = 64 << 20  # bytes that a batch may take, however little memory is asked for: plans are estimates
 
@@ -105,6 +106,17 @@ class CpuRunner(BatchBackend):
             raise Stopped
         self.graph.check(bads)
         self.tallied += tallies.sum(axis=0)
+
+    def of_each(self, count: int, task: Callable[[int], Made]) -> list[Made]:
+        """``task(number)`` of each number below ``count``, by threads."""
+        found: dict[int, Made] = {}
+
+        def run(some: np.ndarray, *_: np.ndarray) -> None:
+            for number in some.tolist():
+                found[number] = task(number)
+
+        self.in_slices(np.arange(count), 1, run)
+        return [found[number] for number in range(count)]
 
     @property
     def tally(self) -> np.ndarray:
@@ -199,7 +211,6 @@ class CpuRunner(BatchBackend):
 # Threads for kernels with a user's own hooks: what a hook raises there is an error that names it.
 
 Given = ParamSpec("Given")
-Made = TypeVar("Made")
 RAISED = (ArithmeticError, AssertionError, LookupError, ValueError)
 """Errors of compiled hooks: csaw's kernels raise nothing."""
 OURS = "csaw.engine."

@@ -4,9 +4,11 @@ instance; see engine/cpu/kernels/budgets.py.
 
 import numpy as np
 
-from csaw.engine.batches.budgets import Budget, Budgets, added_up
+from csaw.engine.batches.budgets import Budgets
 from csaw.engine.batches.traversals import begins, in_pieces
 from csaw.engine.cpu.runner import MEMBERS_EDGES, CpuRunner
+
+CELL_BYTES = 24  # of a table of budgets
 
 
 class HostBudgets(Budgets):
@@ -14,21 +16,37 @@ class HostBudgets(Budgets):
 
     backend: CpuRunner
 
-    def _given(self, entries: np.ndarray) -> Budget:
-        backend, ends = self.backend, begins(np, self.local[entries], self.instances)
-        kernel, graph = backend.kernels.give_shares, backend.graph.arrays
-        found: list[np.ndarray] = [np.empty((3, 0), np.int64)] * self.instances
+    def __init__(self, backend: CpuRunner, first: int, sources: np.ndarray) -> None:
+        super().__init__(backend, first, sources)
+        self.away = np.zeros(1, np.int64) if self.rows is None else self.rows.firsts[:-1] - self.rows.bases
+        members = np.split(self.known % self.vertices, begins(np, self.known // self.vertices, self.instances)[1:-1])
+        self.tables: list[tuple[np.ndarray, np.ndarray, int]] = []
+        self.tables += backend.of_each(self.instances, lambda i: backend.kernels.begin_budgets(members[i]))
+        if not self.instances:  # an empty batch compiles the kernels
+            table, given, _ = backend.kernels.give_shares(
+                self.pending, backend.graph.arrays, self.vertex, *backend.kernels.begin_budgets(self.known)
+            )
+            self._draw(0, table, given, 0)
 
-        def run(some: np.ndarray, *_: np.ndarray) -> None:
-            for i in some.tolist() or [-1]:  # an empty slice compiles the kernel
-                here = entries[ends[i] : ends[i + 1]] if i >= 0 else entries
-                shares = kernel(here, graph, self.vertex, self.vertices)
-                shares[0] += i * self.vertices
-                if i >= 0:
-                    found[i] = shares
+    def _give(self, entries: np.ndarray) -> None:
+        kernel, graph = self.backend.kernels.give_shares, self.backend.graph.arrays
+        ends = begins(np, self.local[entries], self.instances)
+        self.tables = self.backend.of_each(
+            self.instances, lambda i: kernel(entries[ends[i] : ends[i + 1]], graph, self.vertex, *self.tables[i])
+        )
+        self.backend.claim(CELL_BYTES * sum(table.size for table, _, _ in self.tables))
 
-        backend.in_slices(np.flatnonzero(np.diff(ends)), 1, run)
-        return added_up(np, Budget(*np.concatenate([np.empty((3, 0), np.int64), *found], axis=1)))
+    def _drawn(self) -> tuple[np.ndarray, np.ndarray]:
+        found = self.backend.of_each(self.instances, lambda i: self._draw(i, *self.tables[i][:2], self.depth))
+        local = np.repeat(np.arange(self.instances), [one.size for one in found])
+        return local, np.concatenate([np.zeros(0, np.int64), *found])
+
+    def _draw(self, instance: int, table: np.ndarray, given: np.ndarray, depth: int) -> np.ndarray:
+        """int64 [n]: the vertices that a layer of an instance draws."""
+        draw, seed = self.backend.kernels.draw_budgets, np.uint64(self.backend.seed)
+        types = self.bases, self.away, self.numbers[depth]
+        found: np.ndarray = draw(table, given, seed, self.first + instance, depth, *types)
+        return found
 
     def _members(self, entries: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         backend, degree = self.backend, self.degree[entries]
