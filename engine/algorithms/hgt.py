@@ -9,8 +9,8 @@ MOST_LAYERS = 2**16 - 1
 
 
 class Hgt(MiniBatches):
-    """Mini-batches of vertices of several types: each vertex divides a budget of 1 among its neighbors of a relation,
-    and each layer draws NUM_SAMPLES vertices of each type in proportion to the squares of their budgets.
+    """Mini-batches with as many vertices of each type: a vertex divides a budget of 1 among its edges of each relation,
+    and each layer draws NUM_SAMPLES vertices of a type in proportion to the squares of what they were given.
     """
 
     paper = "Hu et al., WWW 2020"

@@ -87,7 +87,7 @@ def test_commands_take_the_name(tmp_path):
     path = resolve("mag:scale=0.001", cache_dir=tmp_path)
     assert resolve("mag:scale=1e-3,seed=1", cache_dir=tmp_path) == path
     sample = csaw.hgt(path, num_samples=(5, 5), sources="type:paper:8", seeds_per_batch=8, device="cpu")
-    assert len(sample["n_id"]) == 8 + 4 * 10
+    assert sample["hop_nodes"][:, :2].tolist() == [[8, 15]]  # institutions come with authors
 
 
 REFUSED = [

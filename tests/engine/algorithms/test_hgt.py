@@ -330,10 +330,8 @@ def of_instances(monkeypatch):
 
 def of_edges(monkeypatch):
     """The first edge of each piece is lost."""
-    from csaw.engine.cpu.batches.budgets import HostBudgets
-
-    real = HostBudgets._members
-    monkeypatch.setattr(HostBudgets, "_members", lambda self, some: tuple(one[1:] for one in real(self, some)))
+    real = Budgets._members
+    monkeypatch.setattr(Budgets, "_members", lambda self, some: tuple(one[1:] for one in real(self, some)))
 
 
 def of_sizes(monkeypatch):
@@ -359,17 +357,28 @@ PLANTED = [
 
 @pytest.mark.parametrize(("fault", "found"), PLANTED)
 def test_planted_faults_are_found(tmp_path, monkeypatch, store, fault, found):
+    monkeypatch.setattr(CpuBackend, "batches", {**CpuBackend.batches, BatchKind.BUDGETS: Budgets})
     fault(monkeypatch)
     csaw.sample(store, tmp_path / "s.zarr", algo="hgt", device="cpu", progress=False, epochs=5, **OPTIONS)
     wrong = {check.name for check in verify(tmp_path / "s.zarr").checks if not check.ok}
     assert found <= wrong
 
 
-def test_shares_of_the_wrong_relation_are_found(tmp_path, monkeypatch, store):
-    """A kernel that divides a budget among twice as many edges, in rows of some length."""
-    plant(monkeypatch, "budgets.py", "units = BUDGET_UNITS // count", "units = BUDGET_UNITS // (count + 3)")
+IN_KERNELS = [
+    ("/ (value * value)", "/ value", "neighbors"),
+    ("units = BUDGET_UNITS // count", "units = BUDGET_UNITS // (count + 3)", "neighbors"),
+    ("if given[2 * cell] >= 0:", "if given[2 * cell] == 0:", "neighbors"),
+    ("+ uint64(depth)", "+ uint64(0)", "layers, independence"),
+    ("pool_word(seed, uint64(instance)", "pool_word(seed, uint64(0)", "layers, independence"),
+    ("if table[cell] == neighbor:", "if table[cell] == neighbor and place > 0:", "all edges"),
+]
+
+
+@pytest.mark.parametrize(("right", "wrong", "found"), IN_KERNELS)
+def test_faults_in_kernels_are_found(tmp_path, monkeypatch, store, right, wrong, found):
+    plant(monkeypatch, "budgets.py", right, wrong)
     csaw.sample(store, tmp_path / "s.zarr", algo="hgt", device="cpu", progress=False, epochs=5, **OPTIONS)
-    assert "neighbors" in {check.name for check in verify(tmp_path / "s.zarr").checks if not check.ok}
+    assert found in {check.name for check in verify(tmp_path / "s.zarr").checks if not check.ok}
 
 
 REFUSED = [
