@@ -17,7 +17,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypedDict, TypeVar, cast
 
 from csaw.partition.base.plain_data import Values
 
@@ -53,9 +53,17 @@ class Settings(TypedDict):
 class Batch(NamedTuple):
     """A mini-batch for a model: features of vertices, labels of the seeds, and the layers, one for each hop."""
 
-    x: "Tensor | dict[str, Tensor]"
+    x: "Tensor"
     labels: "Tensor"
     layers: list
+
+
+class TypedBatch(NamedTuple):
+    """A mini-batch of a graph of several types: features by type, labels of the seeds, and edges by relation."""
+
+    x: "dict[str, Tensor]"
+    labels: "Tensor"
+    edges: "dict[tuple[str, str, str], Tensor]"
 
 
 Loader = Callable[[], Iterable]  # an epoch of mini-batches, as the tool has them
@@ -157,9 +165,8 @@ def dgl(how: Settings, x: Features, seeds: Seeds) -> Loader:
     return lambda: map(batch_of, loader)
 
 
-def of_types(batch: "HeteroData") -> Batch:
-    """Features by type, labels of the seeds, and the edges by relation."""
-    return Batch(batch.x_dict, batch[PAPER].y[: batch[PAPER].batch_size], [batch.edge_index_dict])
+def of_types(batch: "HeteroData") -> TypedBatch:
+    return TypedBatch(batch.x_dict, batch[PAPER].y[: batch[PAPER].batch_size], batch.edge_index_dict)
 
 
 def of_pyg(batch: "Data") -> Batch:
@@ -260,8 +267,8 @@ class Hgt(Model[dict]):
         self.optimizer = self.torch.optim.Adam(network.to(self.device).parameters())
         return network
 
-    def train(self, batch: Batch) -> None:
-        x, labels, (edges,) = batch
+    def train(self, batch: TypedBatch) -> None:  # type: ignore[override]  # its loader yields no other
+        x, labels, edges = batch
         self.network = self.network or self._begin(x, edges)
         edges = {relation: ends.to(self.device) for relation, ends in edges.items()}
         *layers, last = self.network
@@ -274,8 +281,8 @@ class Hgt(Model[dict]):
         self.optimizer.step()
 
     @staticmethod
-    def edges(layers: list[dict]) -> int:
-        return sum(ends.shape[1] for ends in layers[0].values())
+    def edges(layers: "dict[tuple[str, str, str], Tensor]") -> int:  # type: ignore[override]
+        return sum(ends.shape[1] for ends in layers.values())
 
 
 Inputs = Callable[..., Batch]  # of a mini-batch as the tool has it
@@ -283,7 +290,7 @@ Inputs = Callable[..., Batch]  # of a mini-batch as the tool has it
 TOOLS: dict[str, tuple[Callable[[Settings, Features, Seeds], Loader], type[Model], Inputs]] = {
     "csaw": (csaw, GraphSage, of_pyg),
     "ladies": (ladies, Gcn, lambda batch: Batch(batch.x, batch.y, batch.adjs)),
-    "hgt": (hgt, Hgt, of_types),
+    "hgt": (hgt, Hgt, cast(Inputs, of_types)),  # which its model takes
     "pyg": (pyg, GraphSage, of_pyg),
     "dgl": (dgl, GraphSage, lambda batch: batch),
 }
