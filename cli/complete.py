@@ -22,7 +22,7 @@ def algorithms(ctx: click.Context, param: click.Parameter, incomplete: str) -> I
 
 def graphs(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """Paths and, once something is typed, names of datasets."""
-    generated = (("karate", "34 vertices"), ("rmat:", "rmat:scale=S,edge_factor=F,seed=N"))
+    generated = (("karate", "34 vertices"), ("rmat:", "rmat:scale=S,edge_factor=F,seed=N"), ("mag:", "mag:scale=S"))
     return _files(incomplete) + (_named((*generated, *_catalog()), incomplete) if incomplete else [])
 
 

@@ -16,7 +16,7 @@ from csaw.cli.complete import OF_OPTIONS
 from csaw.cli.grouped import GroupedCommand
 from csaw.cli.sample_examples import examples
 from csaw.engine.api import registry
-from csaw.engine.api.option import NONE, OF_RELATIONS, Bytes, Fanout, Option, flag_of
+from csaw.engine.api.option import NONE, OF_NAMES, Bytes, Fanout, Option, PerType, flag_of
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE, options
 from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.errors import CsawError
@@ -233,7 +233,7 @@ def made_option(name: str, one: Option, group: str, owners: list[str] | None = N
         flag = SWITCHES.get(name, f"{flag}/--no-{flag[2:]}")
     elif one.choices:
         how["type"] = click.Choice([str(choice) for choice in one.choices])
-    elif one.kind is Fanout:
+    elif one.kind in (Fanout, PerType):
         how |= {"multiple": True, "callback": _joined, "type": values.Fanout()}
     else:
         kind = click.STRING if one.reads else TYPES.get(one.kind, click.STRING)
@@ -244,12 +244,14 @@ def made_option(name: str, one: Option, group: str, owners: list[str] | None = N
 
 
 def _joined(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> str | None:
-    """The fanouts of all relations as one value. UsageError for several that are not all of relations."""
+    """The numbers of all relations, or of all types, as one value. UsageError for several that are not all of some."""
     if len(given) > 1 and not all("=" in one for one in given):
+        kind = "relation" if param.name == "fanout" else "type"
         raise click.UsageError(
-            f"--fanout: expected numbers once, or RELATION=NUMBERS for each relation, found {' and '.join(given)}"
+            f"{param.opts[0]}: expected numbers once, or {kind.upper()}=NUMBERS for each {kind}, found "
+            f"{' and '.join(given)}"
         )
-    return OF_RELATIONS.join(given) or None
+    return OF_NAMES.join(given) or None
 
 
 def help_of(one: Option, owners: list[str] | None = None) -> str:

@@ -59,7 +59,7 @@ class Integers(click.ParamType):
 
 
 class Fanout(Integers):
-    """``25,10``, or ``RELATION=25,10``, as it is."""
+    """``25,10``, or for a relation or a type ``NAME=25,10``, as it is."""
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if "=" not in str(value):

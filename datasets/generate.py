@@ -1,4 +1,5 @@
-"""Graphs that csaw makes: ``karate`` and ``rmat:scale=20,edge_factor=16,seed=1``, as a store or as SNAP text.
+"""Graphs that csaw makes: ``karate`` and ``rmat:scale=20,edge_factor=16,seed=1``, as a store or as SNAP text. Those
+of several types are in mag.py.
 
 R-MAT graphs (Chakrabarti et al., SDM 2004) have by default the probabilities of Graph500. Edge i is a function of
 (seed, i), the same on any machine.
@@ -23,7 +24,8 @@ from typing import BinaryIO, ClassVar, TypeVar
 import numpy as np
 from numba import uint32, uint64
 
-from csaw.datasets.spec import Integers, Rmat, parse_spec
+from csaw.datasets.philox import LOW, SHIFT, philox
+from csaw.datasets.spec import Integers, Rmat, is_mag, parse_spec
 from csaw.partition.arrays.replace import FILE, cannot_be_written, check, new_file
 from csaw.partition.base.compile import njit
 from csaw.partition.base.kernel_tools import copy
@@ -203,6 +205,10 @@ def generate(
     progress: Progress | None = None,
 ) -> GraphStore:
     """Make the graph of ``spec`` and write it as the graph store ``out``; returns the open store."""
+    if is_mag(spec):
+        from csaw.datasets.mag import generate_mag
+
+        return generate_mag(spec, out, partitions=partitions, overwrite=overwrite, progress=progress)
     rows, loops, dedup = _rows(spec, progress)
     _check_room(rows, Path(out).parent, SPOOLED_BYTES)
     options = IngestOptions(
@@ -227,6 +233,8 @@ def write_text(spec: str, out: str | Path, *, overwrite: bool = False, progress:
         left = (None if column is None else column[kept] for column in columns)
         return rows_as_text(src[kept], dst[kept], *left), src[kept].size
 
+    if is_mag(spec):
+        raise OptionError(f"{out}: a graph of several types has no edge list; choose a name that ends with .zarr")
     _check_out(Path(out), overwrite)
     rows, loops, _ = _rows(spec, progress)
     _check_room(rows, Path(out).parent, PACKED_BYTES)
@@ -249,7 +257,7 @@ def write_text(spec: str, out: str | Path, *, overwrite: bool = False, progress:
 
 def is_timed(spec: str) -> bool:
     """Whether the edges of the graph of ``spec`` have times."""
-    return spec != "karate" and parse_spec(spec).times is not None
+    return spec != "karate" and not is_mag(spec) and parse_spec(spec).times is not None
 
 
 def _packed(file: BinaryIO, out: Path) -> AbstractContextManager[BinaryIO | gzip.GzipFile]:
@@ -282,7 +290,6 @@ def _rows(spec: str, progress: Progress | None) -> tuple[RmatRows | KarateRows, 
     return RmatRows(rmat, progress), bool(rmat.self_loops), bool(rmat.dedup)
 
 
-LOW, SHIFT = np.uint64(0xFFFFFFFF), np.uint64(32)
 WEIGHT_KEY = np.uint64(0x57454947)  # gives weights other random numbers than edges
 WORDS = 2.0**32
 
@@ -341,15 +348,6 @@ def from_one_to_five(weights: np.ndarray) -> np.ndarray:
     return weights
 
 
-@njit(inline="always")
-def _philox(c0, c1, c2, c3, k0, k1):
-    for _ in range(10):
-        p0, p1 = uint64(0xD2511F53) * c0, uint64(0xCD9E8D57) * c2
-        c0, c1, c2, c3 = (p1 >> SHIFT) ^ c1 ^ k0, p1 & LOW, (p0 >> SHIFT) ^ c3 ^ k1, p0 & LOW
-        k0, k1 = (k0 + uint64(0x9E3779B9)) & LOW, (k1 + uint64(0xBB67AE85)) & LOW
-    return c0, c1, c2, c3
-
-
 @njit(nogil=True)
 def _edges(scale, seed, first, below_a, below_b, below_c, src, dst):
     k0, k1 = seed & LOW, seed >> SHIFT
@@ -359,7 +357,7 @@ def _edges(scale, seed, first, below_a, below_b, below_c, src, dst):
         w0 = w1 = w2 = w3 = uint64(0)
         for level in range(scale):
             if level & 3 == 0:
-                w0, w1, w2, w3 = _philox(uint64(level >> 2), uint64(0), edge & LOW, edge >> SHIFT, k0, k1)
+                w0, w1, w2, w3 = philox(uint64(level >> 2), uint64(0), edge & LOW, edge >> SHIFT, k0, k1)
             word, w0, w1, w2 = w0, w1, w2, w3
             s = (s << uint32(1)) | uint32(word >= below_b)
             d = (d << uint32(1)) | uint32((below_a <= word < below_b) or word >= below_c)
@@ -376,13 +374,13 @@ def _noisy_edges(scale, seed, first, a, b, c, d, noise, src, dst):
         of_a, of_b, of_c, of_d = a, b, c, d
         for level in range(scale):
             if level & 3 == 0:
-                w0, w1, w2, w3 = _philox(uint64(level >> 2), uint64(0), edge & LOW, edge >> SHIFT, k0, k1)
+                w0, w1, w2, w3 = philox(uint64(level >> 2), uint64(0), edge & LOW, edge >> SHIFT, k0, k1)
             word, w0, w1, w2 = w0, w1, w2, w3
             below_a, below_b = _below(of_a), _below(of_a + of_b)
             below_c = _below(of_a + of_b + of_c)
             s = (s << uint32(1)) | uint32(word >= below_b)
             t = (t << uint32(1)) | uint32((below_a <= word < below_b) or word >= below_c)
-            n0, n1, n2, n3 = _philox(uint64(level), uint64(1), edge & LOW, edge >> SHIFT, k0, k1)
+            n0, n1, n2, n3 = philox(uint64(level), uint64(1), edge & LOW, edge >> SHIFT, k0, k1)
             of_a, of_b = _varied(of_a, noise, n0), _varied(of_b, noise, n1)
             of_c, of_d = _varied(of_c, noise, n2), _varied(of_d, noise, n3)
             total = of_a + of_b + of_c + of_d
@@ -405,7 +403,7 @@ def _weights(src, dst, seed, weights):
     k0, k1 = seed & LOW, (seed >> SHIFT) ^ WEIGHT_KEY
     for i in range(src.size):
         u, v = uint64(min(src[i], dst[i])), uint64(max(src[i], dst[i]))
-        word = _philox(uint64(0), uint64(0), u, v, k0, k1)[0]
+        word = philox(uint64(0), uint64(0), u, v, k0, k1)[0]
         weights[i] = np.float32((word >> uint64(24)) + uint64(1)) / np.float32(256.0)
 
 
@@ -414,7 +412,7 @@ def _whole_weights(src, dst, seed, low, count, weights):
     k0, k1 = seed & LOW, (seed >> SHIFT) ^ WEIGHT_KEY
     for i in range(src.size):
         u, v = uint64(min(src[i], dst[i])), uint64(max(src[i], dst[i]))
-        word = _philox(uint64(0), uint64(0), u, v, k0, k1)[0]
+        word = philox(uint64(0), uint64(0), u, v, k0, k1)[0]
         weights[i] = np.float32(low + (word * count >> SHIFT))
 
 
@@ -424,7 +422,7 @@ def _times(seed, first, low, count, drawn):
     k0, k1 = seed & LOW, seed >> SHIFT
     for i in range(drawn.size):
         edge = uint64(first + i)
-        upper, lower, _, _ = _philox(uint64(0), uint64(2), edge & LOW, edge >> SHIFT, k0, k1)
+        upper, lower, _, _ = philox(uint64(0), uint64(2), edge & LOW, edge >> SHIFT, k0, k1)
         drawn[i] = low + np.int64((upper * count + (lower * count >> SHIFT)) >> SHIFT)
 
 

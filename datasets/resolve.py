@@ -1,4 +1,4 @@
-"""From a GRAPH argument to a graph store: a store's path, a text edge list, a dataset's name or an R-MAT spec.
+"""From a GRAPH argument to a graph store: a store's path, a text edge list, a dataset's name or a graph that is made.
 
 Stores of all but the first are in csaw's cache: each is made once, by one process while others wait.
 """
@@ -239,7 +239,7 @@ def on_disk(entry: Entry | ByHand, cache_dir: str | Path | None = None) -> Path 
 
 def _is_made(name: str) -> bool:
     """Whether a name is of a graph that csaw makes itself."""
-    return name.startswith("rmat:") or name == "karate"
+    return name.startswith(("rmat:", "mag:")) or name == "karate"
 
 
 def _status(graph: str) -> os.stat_result | None:
@@ -272,13 +272,16 @@ def _folder(cache_dir: str | Path | None) -> Path:
 
 
 def _generated(folder: Path, spec: str, directed: bool | None) -> Path:
-    from csaw.datasets.spec import parse_spec, with_options
+    from csaw.datasets import spec as specs
 
     if spec == "karate" and directed:
         raise OptionError("--directed: karate is undirected; leave --directed out")
+    if specs.is_mag(spec) and directed is not None:
+        said = "the relations of mag: have directions; mag:reverse=0 leaves out their reverses"
+        raise OptionError(f"--{'directed' if directed else 'undirected'}: {said}")
     if spec != "karate" and directed is not None:
-        spec = with_options(spec, {"undirected": not directed})
-    canonical = spec if spec == "karate" else str(parse_spec(spec))
+        spec = specs.with_options(spec, {"undirected": not directed})
+    canonical = specs.canonical(spec)
 
     def make(out: Path) -> None:
         if spec == "karate":

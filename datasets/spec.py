@@ -1,4 +1,4 @@
-"""Specifications of generated graphs, such as ``rmat:scale=20,edge_factor=16,seed=1``."""
+"""Specifications of generated graphs, such as ``rmat:scale=20,edge_factor=16,seed=1`` and ``mag:scale=0.01``."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -13,6 +13,7 @@ LARGEST_WEIGHT = 2**24 - 1  # float32 holds every integer up to here
 
 
 MOST_TIMES = 2**32  # in a range of times
+LARGEST_MAG = 100  # times the size of ogbn-mag
 
 
 class Integers(NamedTuple):
@@ -87,15 +88,60 @@ class Rmat:
         return f"rmat:scale={self.scale}" + "".join(f",{item}" for item in named if not item.startswith("scale="))
 
 
+@dataclass(frozen=True)
+class Mag:
+    """A graph of several types of the shape of ogbn-mag, ``scale`` times as large; see mag.py."""
+
+    scale: float = 1.0
+    seed: int = 1
+    reverse: int = 1  # whether there is a relation rev_NAME for each, with the same edges turned round
+
+    def __post_init__(self) -> None:
+        self._check("scale", 0 < self.scale <= LARGEST_MAG, f"a number above 0, at most {LARGEST_MAG}")
+        self._check("seed", 0 <= self.seed < 2**64, "0 to 2^64 - 1")
+        self._check("reverse", self.reverse in (0, 1), "0 or 1")
+
+    def _check(self, name: str, fits: bool, expected: str) -> None:
+        if not fits:
+            raise OptionError(f"mag: {name}: expected {expected}, found {shown(str(getattr(self, name)))}")
+
+    def __str__(self) -> str:
+        """The shortest spec of this graph: equal graphs have equal specs."""
+        named = [f"{f.name}={getattr(self, f.name)}" for f in fields(self) if getattr(self, f.name) != f.default]
+        scale = str(int(self.scale)) if self.scale == int(self.scale) else repr(self.scale)
+        return f"mag:scale={scale}" + "".join(f",{item}" for item in named if not item.startswith("scale="))
+
+
+def is_mag(spec: str) -> bool:
+    """Whether a specification is of a :class:`Mag`."""
+    return spec.partition(":")[0] == "mag"
+
+
 def parse_spec(spec: str) -> Rmat:
     """Parse a specification such as ``rmat:scale=20,seed=1``. Raises OptionError."""
-    head, _, listed = spec.partition(":")
-    if head != "rmat":
-        raise OptionError(f"{shown(spec) or 'SPEC is empty'}: expected karate or rmat:scale=S,edge_factor=F,seed=N")
+    if spec.partition(":")[0] != "rmat":
+        said = "expected karate, rmat:scale=S,edge_factor=F,seed=N or mag:scale=S,seed=N"
+        raise OptionError(f"{shown(spec) or 'SPEC is empty'}: {said}")
     known: dict[str, Callable[[str], object]] = {f.name: float if f.name in FLOATS else int for f in fields(Rmat)}
-    known |= {"weights": _weights, "times": _range}
+    made: Callable[..., Rmat] = Rmat
+    return made(**_values(spec, known | {"weights": _weights, "times": _range}))
+
+
+def parse_mag(spec: str) -> Mag:
+    """Parse a specification such as ``mag:scale=0.01,seed=1``. Raises OptionError."""
+    made: Callable[..., Mag] = Mag
+    return made(**_values(spec, {"scale": float, "seed": int, "reverse": int}))
+
+
+def canonical(spec: str) -> str:
+    """The shortest specification of the same graph. Raises OptionError."""
+    return spec if spec == "karate" else str(parse_mag(spec) if is_mag(spec) else parse_spec(spec))
+
+
+def _values(spec: str, known: dict[str, Callable[[str], object]]) -> dict[str, object]:
+    """The values of the parameters in a specification, each read by the function that is ``known`` for it."""
     values: dict[str, object] = {}
-    for item in filter(None, listed.split(",")):
+    for item in filter(None, spec.partition(":")[2].split(",")):
         name, _, text = item.partition("=")
         if name not in known:
             raise OptionError(f"{shown(spec)}: no parameter {shown(repr(name))}; there are {', '.join(known)}")
@@ -106,8 +152,7 @@ def parse_spec(spec: str) -> Rmat:
         except ValueError as error:
             expected = "a range of integers such as 0..1000000" if name == "times" else "a number"
             raise OptionError(f"{shown(spec)}: {name}: expected {expected}, found {shown(repr(text))}") from error
-    made: Callable[..., Rmat] = Rmat
-    return made(**values)
+    return values
 
 
 def _weights(text: str) -> int | Integers:

@@ -27,7 +27,7 @@ from csaw.engine.api.bases import (
     normalize_option,
     unique_option,
 )
-from csaw.engine.api.option import ByRelation, Fanout
+from csaw.engine.api.option import ByRelation, ByType, Fanout, PerType
 
 __all__ = [
     "DEPTH_HELP",
@@ -36,6 +36,7 @@ __all__ = [
     "NONE",
     "Algorithm",
     "ByRelation",
+    "ByType",
     "ChosenBias",
     "CollectiveSampling",
     "Fanout",
@@ -46,6 +47,7 @@ __all__ = [
     "MatrixEntries",
     "MiniBatches",
     "Option",
+    "PerType",
     "TemporalWalk",
     "Traversal",
     "Walk",

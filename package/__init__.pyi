@@ -86,6 +86,13 @@ class _ForestFire(_Run, total=False):
     burn_prob: SupportsFloat | str
     depth: SupportsIndex | str | None
 
+class _Hgt(_Run, total=False):
+    seeds_per_batch: SupportsIndex | str
+    epochs: SupportsIndex | str
+    shuffle: bool
+    drop_last: bool
+    num_samples: Sequence[int] | Mapping[str, Sequence[int]] | str
+
 class _Jump(_Run, total=False):
     walk_length: SupportsIndex | str | None
     num_walks: SupportsIndex | str
@@ -226,6 +233,11 @@ class _OfAll(_Run, total=False):
     frontier_size: SupportsIndex | str
     burn_prob: SupportsFloat | str
     depth: SupportsIndex | str | None
+    seeds_per_batch: SupportsIndex | str
+    epochs: SupportsIndex | str
+    shuffle: bool
+    drop_last: bool
+    num_samples: Sequence[int] | Mapping[str, Sequence[int]] | str
     jump_prob: SupportsFloat | str
     time_strategy: Literal["uniform", "last"] | None
     start_time: SupportsFloat | str | date | datetime64 | None
@@ -242,10 +254,6 @@ class _OfAll(_Run, total=False):
     negative_bias: Literal["none", "degree"]
     allow_self: bool
     skip_full: bool
-    seeds_per_batch: SupportsIndex | str
-    epochs: SupportsIndex | str
-    shuffle: bool
-    drop_last: bool
     disjoint: bool
     norms: str | None
     p: SupportsFloat | str
@@ -333,6 +341,20 @@ def sample(
     overwrite: bool = False,
     progress: Progress = None,
     **options: Unpack[_ForestFire],
+) -> Samples: ...
+
+@overload
+def sample(
+    graph: object,
+    out: Place | None = None,
+    *,
+    algo: Literal["hgt"],
+    directed: bool | None = None,
+    virtual: bool = False,
+    resume: bool = False,
+    overwrite: bool = False,
+    progress: Progress = None,
+    **options: Unpack[_Hgt],
 ) -> Samples: ...
 
 @overload
@@ -678,6 +700,18 @@ def stream(
 @overload
 def stream(
     graph: object,
+    algo: Literal["hgt"],
+    *,
+    directed: bool | None = None,
+    on_device: bool = False,
+    rank: int = 0,
+    world: int = 1,
+    **options: Unpack[_Hgt],
+) -> Stream: ...
+
+@overload
+def stream(
+    graph: object,
     algo: Literal["jump"],
     *,
     directed: bool | None = None,
@@ -953,6 +987,18 @@ def forest_fire(
     *,
     burn_prob: SupportsFloat | str = 0.7,
     depth: SupportsIndex | str | None = 2,
+    **options: Unpack[_Sample],
+) -> Samples: ...
+
+def hgt(
+    graph: object,
+    out: Place | None = None,
+    *,
+    seeds_per_batch: SupportsIndex | str = 1024,
+    epochs: SupportsIndex | str = 1,
+    shuffle: bool = False,
+    drop_last: bool = False,
+    num_samples: Sequence[int] | Mapping[str, Sequence[int]] | str = (512, 512),
     **options: Unpack[_Sample],
 ) -> Samples: ...
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from csaw.engine.api import registry
-from csaw.engine.api.option import Bias, Bytes, Fanout, Option
+from csaw.engine.api.option import Bias, Bytes, Fanout, Option, PerType
 from csaw.engine.plan.options import options as run_options
 
 STUB = Path(__file__).parents[1] / "package" / "__init__.pyi"
@@ -19,6 +19,7 @@ TYPES = {
     str: "str",
     tuple: "Sequence[int] | str",
     Fanout: "Sequence[int] | Mapping[str, Sequence[int]] | Mapping[tuple[str, str, str], Sequence[int]] | str",
+    PerType: "Sequence[int] | Mapping[str, Sequence[int]] | str",
     Bytes: "SupportsIndex | str",
     Bias: "str | Callable[[EdgeView], float]",
     object: "Any",

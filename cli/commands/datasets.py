@@ -48,7 +48,7 @@ def list_(as_json: bool) -> None:
     by_hand = [(g.name, f"{g.vertices:,}", f"{g.edges:,}", f"by hand, from {g.page}", "", g.papers) for g in BY_HAND]
     heads = ("name", "vertices", "edges", "kind", "download", "sampled in")
     print_table("", heads, rows + by_hand, right=("vertices", "edges", "download"))
-    click.echo("csaw generates karate and rmat:scale=S,edge_factor=F,seed=N")
+    click.echo("csaw generates karate, rmat:scale=S,edge_factor=F,seed=N and mag:scale=S,seed=N")
 
 
 @datasets.command()
@@ -84,11 +84,12 @@ def list_(as_json: bool) -> None:
 @click.option("--overwrite", is_flag=True, help="Replace OUT if this command could have made it.")
 @console.quiet
 def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **options: object) -> None:
-    """Make karate or an R-MAT graph.
+    """Make karate, an R-MAT graph, or a graph of several types like ogbn-mag.
 
-    SPEC is karate or rmat. Give the parameters of rmat as options or in SPEC, as in
-    rmat:scale=20,edge_factor=16,seed=1,weights=1. OUT becomes a graph store if its name ends with .zarr, and otherwise
-    SNAP text, compressed by gzip if it ends with .gz.
+    SPEC is karate, rmat or mag. Give the parameters of rmat as options or in SPEC, as in
+    rmat:scale=20,edge_factor=16,seed=1,weights=1; those of mag are in SPEC, as in mag:scale=0.01,seed=1,reverse=0. OUT
+    becomes a graph store if its name ends with .zarr, and otherwise SNAP text, compressed by gzip if it ends with .gz.
+    Only a graph store can hold mag.
 
     \b
     Example:

@@ -105,7 +105,8 @@ def sample(
 ) -> None:
     """Draw a sample of GRAPH into the store OUT.
 
-    GRAPH is a graph store, a text edge list, or the name of a dataset such as karate or rmat:scale=16.
+    GRAPH is a graph store, a text edge list, or the name of a dataset such as karate, rmat:scale=16 or
+    mag:scale=0.01.
 
     \b
     Example:

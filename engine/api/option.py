@@ -19,7 +19,7 @@ from csaw.partition.errors import OptionError
 T = TypeVar("T")
 LARGEST = 2**63 - 1  # value of an option that is an integer
 NONE = "none"  # the word for None
-OF_RELATIONS = ";"  # between the fanouts of relations
+OF_NAMES = ";"  # between the numbers of relations, or of types
 
 
 class Bytes(int):
@@ -66,6 +66,21 @@ class ByRelation(dict[str, tuple[int, ...]]):
         return max((size for sizes in self.values() for size in sizes), default=0)
 
 
+class PerType(tuple[int, ...]):
+    """The type of an option that is how many vertices a layer draws: integers, one for each layer, or, as a
+    :class:`ByType`, for each type of vertices of a graph.
+    """
+
+
+class ByType(dict[str, tuple[int, ...]]):
+    """How many vertices of each type are drawn at each layer."""
+
+    @property
+    def sums(self) -> tuple[int, ...]:
+        """The vertices of all types together at each layer."""
+        return tuple(map(sum, zip(*self.values(), strict=True)))
+
+
 class Bias(str):
     """The type of an option that is a bias: an expression over ``e``, or a function of ``e`` that returns one."""
 
@@ -77,6 +92,7 @@ KINDS = {
     str: "a word",
     tuple: "integers such as 25,10",
     Fanout: "integers such as 25,10, or for each relation, such as writes=25,10",
+    PerType: "integers such as 512,512, or for each type, such as paper=512,512",
     Bytes: "a size such as 4GiB",
     Bias: "an expression such as 'e.weight * 2', or a function such as lambda e: e.weight * 2",
     object: "anything",
@@ -132,24 +148,38 @@ def _whole_numbers(value: OptionValue) -> tuple[int, ...]:
 
 
 def _fanout(value: OptionValue) -> tuple[int, ...] | ByRelation:
+    found = _by_name(value, "relation", "hops")
+    return found if isinstance(found, tuple) else ByRelation(found)
+
+
+def _per_type(value: OptionValue) -> tuple[int, ...] | ByType:
+    found = _by_name(value, "type", "layers")
+    return found if isinstance(found, tuple) else ByType(found)
+
+
+def _by_name(value: OptionValue, kind: str, columns: str) -> tuple[int, ...] | dict[str, tuple[int, ...]]:
+    """Integers, or integers for each name, as a mapping or as text. ``kind``: what is named; ``columns``: what has a
+    number each.
+    """
     if isinstance(value, str) and "=" in value:
-        parts = [part.partition("=") for part in value.split(OF_RELATIONS)]
+        parts = [part.partition("=") for part in value.split(OF_NAMES)]
         names = [name.strip() for name, *_ in parts]
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise OptionError(f"the relation {quoted(twice[0])} is there twice; give all its hops at once")
+            raise OptionError(f"the {kind} {quoted(twice[0])} is there twice; give all its {columns} at once")
         value = dict(zip(names, (numbers for *_, numbers in parts), strict=True))
     if not isinstance(value, Mapping):
         return _whole_numbers(value)
     if not value:
         raise TypeError
-    found = ByRelation((_relation(name), _whole_numbers(sizes)) for name, sizes in value.items())
-    if len(hops := {len(sizes) for sizes in found.values()}) > 1:
-        raise OptionError(f"expected as many hops for each relation, found {' and '.join(map(str, sorted(hops)))}")
+    found = {_name(name): _whole_numbers(sizes) for name, sizes in value.items()}
+    if len(counts := {len(sizes) for sizes in found.values()}) > 1:
+        said = " and ".join(map(str, sorted(counts)))
+        raise OptionError(f"expected as many {columns} for each {kind}, found {said}")
     return found
 
 
-def _relation(name: object) -> str:
-    """A relation's name, or its type, name and type in one."""
+def _name(name: object) -> str:
+    """The name of a type or a relation, or of a relation its type, name and type in one."""
     named = "-".join(map(_word, name)) if isinstance(name, tuple) else _word(name)
     if not named:
         raise TypeError
@@ -184,6 +214,7 @@ TYPED: dict[type, Callable[..., object]] = {
     int: _integer,
     tuple: _whole_numbers,
     Fanout: _fanout,
+    PerType: _per_type,
     bool: _truth,
     Bytes: _size,
     str: _word,
@@ -250,7 +281,7 @@ class Option:
             if value not in self.choices:
                 raise OptionError(f"{flag}: expected one of {', '.join(self.choices)}, found {quoted(value)}")
             return self.choices[self.choices.index(value)]  # which may be of an enum
-        for one in _numbers_of(value) if self.kind in (tuple, Fanout, int, float, Bytes) else ():
+        for one in _numbers_of(value) if self.kind in (tuple, Fanout, PerType, int, float, Bytes) else ():
             self._in_range(flag, one)
         return value
 
@@ -276,7 +307,7 @@ class Option:
 
 def _numbers_of(value: OptionValue) -> Iterable[float]:
     """The numbers of an option's value."""
-    if isinstance(value, ByRelation):
+    if isinstance(value, ByRelation | ByType):
         return (size for sizes in value.values() for size in sizes)
     return value if isinstance(value, tuple) else (value,)
 

@@ -169,14 +169,35 @@ class Steps(SelectionRule):
     by_steps = True
 
 
+BUDGETS = "budgets"  # the ``draws_from`` of an algorithm by budgets
+OF_MINIBATCHES: dict[str, object] = {"visited_once": True, "revisits": True, "sources_from": "all"} | {
+    name: value for name, value in DEFAULTS.items() if name not in ("layout", "replace", "draws_from")
+}
+"""The attributes of all mini-batches."""
+
+
+@dataclass(frozen=True)
+class BudgetLayers(SelectionRule):
+    """A mini-batch draws vertices of each type, layer by layer, by what its vertices have given them, and ends with all
+    edges among its vertices.
+    """
+
+    declared_by, takes = (f"draws_from = {BUDGETS!r}",), ANY
+    demands: ClassVar[Demands] = {
+        "": OF_MINIBATCHES | {"layout": "batches", "replace": False, "draws_seeds": False, "ends_induced": False}
+    }
+    layout = "batches"
+    together = True
+    visits = Visiting.FIRST
+
+
 @dataclass(frozen=True)
 class MiniBatch(SelectionRule):
     """Each vertex that is new in a mini-batch selects among its own edges."""
 
     declared_by, takes = ("layout = 'batches'",), ANY
     demands: ClassVar[Demands] = {
-        "": {"visited_once": True, "revisits": True, "sources_from": "all", "ends_induced": False}
-        | {name: value for name, value in DEFAULTS.items() if name not in ("layout", "replace")},
+        "": OF_MINIBATCHES | {"draws_from": "edges", "ends_induced": False},
         "draws_seeds = True": {"epochs": 1, "shuffle": False, "drop_last": False},
     }
     layout = "batches"

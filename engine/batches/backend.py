@@ -44,6 +44,7 @@ ANYWHERE: Mapping[BatchKind, Begin] = {
     BatchKind.SHARED_DRAWS: Late(f"{HERE}.collective", "SharedDraws"),
     BatchKind.UNIQUE: Late(f"{HERE}.collective", "Unique"),
     BatchKind.POOLS: Late(f"{HERE}.collective", "Pools"),
+    BatchKind.BUDGETS: Late(f"{HERE}.budgets", "Budgets"),
     BatchKind.FRONTIERS: Late(f"{HERE}.traversals", "Traversals"),
     BatchKind.LINKS: Late(f"{HERE}.links", "Links"),
 }

@@ -16,6 +16,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import replace as replaced
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
@@ -276,6 +277,23 @@ LARGEST = float(np.finfo(np.float32).max)  # weight of an edge in a sample
 LATER = 4.0  # times as late as before, where they were too few
 
 
+def early(xp: ModuleType, pool: Array, times: Array, count: Array, size: Array | int, total: Array) -> Array:
+    """The numbers of a few members of pools, in order, with the ``size`` that come first in each pool among them: those
+    before a time, which is later where they are too few.
+
+    ``pool`` [n]: the pool of each member, in order; ``times`` [n]: when it comes. ``count``, ``total`` [pools]: the
+    members of each, and the sum of their rates.
+    """
+    # Of members whose rates add up to ``total``, at most t * total come before time t, on the average.
+    until, later = xp.where(count > size, SPARE * size / total, np.inf), LATER
+    while True:
+        found: np.ndarray = xp.flatnonzero(times <= until[pool])
+        few = counts(xp, pool[found], count.size) < xp.minimum(count, size)
+        if not any_set(few):
+            return found
+        until, later = xp.where(few, later * until, until), later * later  # the heaviest may outweigh all others far
+
+
 class Layers(Traversals):
     """A batch of the instances from number ``first`` on.
 
@@ -402,28 +420,15 @@ class Layers(Traversals):
         times = self.backend.race_numbers(
             local + self.first, slot, number, pools.sums if pools.rates is None else pools.rates
         )
-        early = self._early(pools, times)
-        order = early[xp.lexsort((times[early], local[early]))]  # of equal times, the lower number
+        few = self._early(pools, times)
+        order = few[xp.lexsort((times[few], local[few]))]  # of equal times, the lower number
         owner = local[order]
         return order[xp.arange(order.size) - begins(xp, owner, self.instances)[owner] < self.sizes[self.depth]]
 
     def _early(self, pools: Candidates, times: Array) -> Array:
-        """A few candidates, in order, with those that come first in each instance among them: those before a time,
-        which is later where they are too few.
-        """
-        xp, size, count = self.xp, self.sizes[self.depth], self.xp.diff(pools.begin)
-        # Of candidates whose sums add up to ``total``, at most t * total come before time t, on the average.
-        total = xp.maximum(pools.total, 1).astype(np.float64)
-        until, later = xp.where(count > size, SPARE * size / total, np.inf), LATER
-        while True:
-            early = xp.flatnonzero(times <= until[pools.local])
-            few = counts(xp, pools.local[early], self.instances) < xp.minimum(count, size)
-            if not any_set(few):
-                return early
-            until, later = (
-                xp.where(few, later * until, until),
-                later * later,
-            )  # the heaviest may outweigh all others far
+        """A few candidates, in order, with those that come first in each instance among them."""
+        total = self.xp.maximum(pools.total, 1).astype(np.float64)
+        return early(self.xp, pools.local, times, self.xp.diff(pools.begin), self.sizes[self.depth], total)
 
     def _keep(self, kept: Kept, layer: Layer) -> None:
         """Keep the edges to vertices of the layer, with their weights."""

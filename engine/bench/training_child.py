@@ -7,7 +7,8 @@ each epoch ``alone``, the seconds of its mini-batches with their features and wi
 Every interpreter that has the tool may run this file, so csaw is imported only to measure csaw. A loader yields
 mini-batches as the tool has them. A model takes of them the features of the vertices, labels of the seeds, and for each
 layer of GraphSAGE the edges (source, target), numbered in the mini-batch, with the number of vertices that they lead
-to, which are the first ones; for each layer of a GCN its sparse matrix. Features are in the memory of the device that
+to, which are the first ones; for each layer of a GCN its sparse matrix; for a transformer the features by type and the
+edges by relation. Features are in the memory of the device that
 trains.
 """
 
@@ -16,16 +17,19 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypedDict, TypeVar, cast
 
 from csaw.partition.base.plain_data import Values
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
-    from torch_geometric.data import Data
+    from torch_geometric.data import Data, HeteroData
 
     from csaw.partition import GraphStore
+
+
+PAPER = "paper"  # the type of the seeds, in a graph of several types
 
 
 class Settings(TypedDict):
@@ -40,6 +44,7 @@ class Settings(TypedDict):
     seeds: int  # of each mini-batch
     fanout: list[int]
     layer_sizes: list[int]  # of LADIES
+    num_samples: list[int]  # of each type, of HGT
     features: int  # float32 of each vertex
     hidden: int
     classes: int
@@ -51,6 +56,14 @@ class Batch(NamedTuple):
     x: "Tensor"
     labels: "Tensor"
     layers: list
+
+
+class TypedBatch(NamedTuple):
+    """A mini-batch of a graph of several types: features by type, labels of the seeds, and edges by relation."""
+
+    x: "dict[str, Tensor]"
+    labels: "Tensor"
+    edges: "dict[tuple[str, str, str], Tensor]"
 
 
 Loader = Callable[[], Iterable]  # an epoch of mini-batches, as the tool has them
@@ -75,6 +88,22 @@ def ladies(how: Settings, x: Features, seeds: Seeds) -> Loader:
     store, options = opened(how)
     values, labels = x(store.vertices)
     loader = LayerLoader(store, how["layer_sizes"], seeds(store.vertices), features=values, labels=labels, **options)
+    return lambda: loader
+
+
+def hgt(how: Settings, x: Features, seeds: Seeds) -> Loader:
+    from csaw.engine.loaders import HGTLoader
+
+    store, options = opened(how)
+    assert store.types is not None
+    named = {}
+    for name in store.types.names:
+        first, last = store.types.span(name)
+        values, labels = x(last - first)
+        named[name] = {"x": values} | ({"y": labels} if name == PAPER else {})
+    first, last = store.types.span(PAPER)
+    nodes = (PAPER, seeds(last - first))
+    loader = HGTLoader(store, how["num_samples"], nodes, features=named, **options)
     return lambda: loader
 
 
@@ -134,6 +163,10 @@ def dgl(how: Settings, x: Features, seeds: Seeds) -> Loader:
         return Batch(values[inputs.to(values.device)], labels[outputs.to(values.device)], layers)
 
     return lambda: map(batch_of, loader)
+
+
+def of_types(batch: "HeteroData") -> TypedBatch:
+    return TypedBatch(batch.x_dict, batch[PAPER].y[: batch[PAPER].batch_size], batch.edge_index_dict)
 
 
 def of_pyg(batch: "Data") -> Batch:
@@ -215,11 +248,49 @@ class Gcn(Model["Tensor"]):
         return sum(layer.values().numel() for layer in layers)
 
 
+class Hgt(Model[dict]):
+    """A heterogeneous graph transformer of two layers, as PyTorch Geometric has it (Hu et al., WWW 2020)."""
+
+    def __init__(self, how: Settings, device: "torch.device") -> None:
+        import torch
+
+        self.torch, self.device, self.how = torch, device, how
+        self.network: torch.nn.ModuleList | None = None
+
+    def _begin(self, x: "dict[str, Tensor]", edges: "dict[tuple[str, str, str], Tensor]") -> "torch.nn.ModuleList":
+        """Make the network for these types of vertices and edges."""
+        from torch_geometric.nn import HGTConv
+
+        hidden, kinds = self.how["hidden"], (list(x), list(edges))
+        layers = [HGTConv(size, hidden, kinds, heads=4) for size in (self.how["features"], hidden)]
+        network = self.torch.nn.ModuleList([*layers, self.torch.nn.Linear(hidden, self.how["classes"])])
+        self.optimizer = self.torch.optim.Adam(network.to(self.device).parameters())
+        return network
+
+    def train(self, batch: TypedBatch) -> None:  # type: ignore[override]  # its loader yields no other
+        x, labels, edges = batch
+        self.network = self.network or self._begin(x, edges)
+        edges = {relation: ends.to(self.device) for relation, ends in edges.items()}
+        *layers, last = self.network
+        for layer in layers:
+            x = layer(x, edges)
+        found = last(x[PAPER][: labels.numel()])
+        loss = self.torch.nn.functional.cross_entropy(found, labels.to(self.device))
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+
+    @staticmethod
+    def edges(layers: "dict[tuple[str, str, str], Tensor]") -> int:  # type: ignore[override]
+        return sum(ends.shape[1] for ends in layers.values())
+
+
 Inputs = Callable[..., Batch]  # of a mini-batch as the tool has it
 
 TOOLS: dict[str, tuple[Callable[[Settings, Features, Seeds], Loader], type[Model], Inputs]] = {
     "csaw": (csaw, GraphSage, of_pyg),
     "ladies": (ladies, Gcn, lambda batch: Batch(batch.x, batch.y, batch.adjs)),
+    "hgt": (hgt, Hgt, cast(Inputs, of_types)),  # which its model takes
     "pyg": (pyg, GraphSage, of_pyg),
     "dgl": (dgl, GraphSage, lambda batch: batch),
 }

@@ -21,6 +21,7 @@ class CpuBackend(CpuSelector):
         BatchKind.WHOLE_MINIBATCHES: Late(f"{HERE}.hops", "WholeMiniBatches"),
         BatchKind.WHOLE_IN_TIME: Late(f"{HERE}.hops", "WholeMiniBatches"),
         BatchKind.LAYERS: Late(f"{HERE}.layers", "HostLayers"),
+        BatchKind.BUDGETS: Late(f"{HERE}.budgets", "HostBudgets"),
         BatchKind.HOP_TABLES: Late(f"{HERE}.hops", "HopTables"),
         BatchKind.HOP_TABLES_IN_TIME: Late(f"{HERE}.hops", "HopTablesInTime"),
     }

@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import ParamSpec, TypeVar
@@ -38,6 +39,7 @@ from csaw.partition.base.kernel_time import Stopwatch
 from csaw.partition.base.stages import LOADING, stage
 from csaw.partition.errors import CsawError, OptionError
 
+Made = TypeVar("Made")
 FIRST_WORD = "hook_word(seed, instance, depth, 0)"  # in the text of a hook
 LEAST_ROOM = 64 << 20  # bytes that a batch may take, however little memory is asked for: plans are estimates
 
@@ -66,7 +68,7 @@ class CpuRunner(BatchBackend):
             self.graph = self._load_graph()
         self.loading_seconds = watch.read().rest
         # Finds or compiles the kernels before sampling is timed.
-        columns = 1 + isinstance(self.rule, MiniBatch) + self.needs.timed  # position of a seed, and time
+        columns = 1 + (self.rule.layout == MiniBatch.layout) + self.needs.timed  # position of a seed, and time
         none = (0,) if isinstance(self.rule, Steps) else (0, 1, columns) if columns > 1 else (0, 1)
         self.begin(0, np.empty(none, np.int64)).advance()
         self.kernels_seconds = watch.read().whole - self.loading_seconds
@@ -105,9 +107,24 @@ class CpuRunner(BatchBackend):
         self.graph.check(bads)
         self.tallied += tallies.sum(axis=0)
 
+    def of_each(self, count: int, task: Callable[[int], Made]) -> list[Made]:
+        """``task(number)`` of each number below ``count``, by threads."""
+        found: dict[int, Made] = {}
+
+        def run(some: np.ndarray, *_: np.ndarray) -> None:
+            for number in some.tolist():
+                found[number] = task(number)
+
+        self.in_slices(np.arange(count), 1, run)
+        return [found[number] for number in range(count)]
+
     @property
     def tally(self) -> np.ndarray:
         return self.tallied
+
+    @cached_property
+    def row_begins(self) -> np.ndarray:
+        return self.graph.indptr
 
     def bytes_in_place(self, entries: int, picks: int, edges: float) -> float:
         """Return the cost of reading rows one by one, as in Backend; ``picks`` does not count."""
@@ -194,7 +211,6 @@ class CpuRunner(BatchBackend):
 # Threads for kernels with a user's own hooks: what a hook raises there is an error that names it.
 
 Given = ParamSpec("Given")
-Made = TypeVar("Made")
 RAISED = (ArithmeticError, AssertionError, LookupError, ValueError)
 """Errors of compiled hooks: csaw's kernels raise nothing."""
 OURS = "csaw.engine."

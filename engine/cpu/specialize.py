@@ -41,6 +41,7 @@ FILES = (
     "select.py",
     "traverse.py",
     "layers.py",
+    "budgets.py",
     "hops.py",
     "clocks.py",
     "links.py",

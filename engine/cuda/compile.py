@@ -273,6 +273,7 @@ FILES = {
     BatchKind.POOLS_IN_TIME: ("lists_in_time.cu", "rows.cu"),
     BatchKind.SHARED_DRAWS: ("shared.cu",),
     BatchKind.LAYERS: ("rows.cu", "layers.cu"),
+    BatchKind.BUDGETS: ("rows.cu", "lists.cu"),
     BatchKind.UNIQUE: ("select.cu",),
     BatchKind.TREES: ("trees.cu",),
     BatchKind.HOP_TABLES: ("hops.cu", "transits.cu"),

@@ -23,6 +23,8 @@ So a sample does not depend on the thread, batch, partition, device or order tha
     pick that stays  EXCLUDE_DRAWS + number of the pick, where more are drawn and some edges left out: loaders of links
     pool of several  POOL_DRAWS + number >> 1, at the slot of the pool's first vertex; a number is a try, or beyond all
                      tries a pick
+    vertex with a    POOL_DRAWS + (its low 31 bits >> 1), at the slot of the layer: the others are above the 16 bits of
+    budget           the layer
 """
 
 import numpy as np

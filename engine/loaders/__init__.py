@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from csaw.engine.loaders.event_loader import EventLoader
+    from csaw.engine.loaders.hgt_loader import HGTLoader
     from csaw.engine.loaders.layer_loader import LayerLoader
     from csaw.engine.loaders.layers import Layers
     from csaw.engine.loaders.link_neighbor_loader import LinkNeighborLoader
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _WHERE = {
     "EventLoader": "event_loader",
+    "HGTLoader": "hgt_loader",
     "LayerLoader": "layer_loader",
     "Layers": "layers",
     "LinkNeighborLoader": "link_neighbor_loader",
@@ -29,6 +31,7 @@ _WHERE = {
 }
 __all__ = [
     "EventLoader",
+    "HGTLoader",
     "LayerLoader",
     "Layers",
     "LinkNeighborLoader",

@@ -109,12 +109,13 @@ class EpochBatches:
     """The mini-batches of epoch after epoch; the next ones are drawn while the caller works on the last.
 
     ``nodes``: dense ids of the seeds, int64 [n], None for all vertices. ``share``: number of this process, and of all
-    processes that divide each epoch. ``options``: those of the algorithm minibatch and of a run. ``epochs``: how many
+    processes that divide each epoch. ``options``: those of the algorithm and of a run. ``epochs``: how many
     there are. ``seeds``: how many an epoch has. ``per_epoch``: mini-batches of an epoch, of all processes together.
     ``first``, ``last``: those of this process.
     """
 
     epochs = EPOCHS
+    algo = "minibatch"
 
     def __init__(
         self,
@@ -132,7 +133,7 @@ class EpochBatches:
             )
         sources = {} if nodes is None else {"sources": store.original_ids(nodes)}
         asked: Values = {"in_flight": IN_FLIGHT, **options, **sources}
-        job = prepare(store, "minibatch", measure=True, **asked, ids="dense", epochs=EPOCHS)
+        job = prepare(store, self.algo, measure=True, **asked, ids="dense", epochs=EPOCHS)
         self.per_epoch = job.plan.request.instances // EPOCHS
         self.first, self.last = span_of(self.per_epoch, *share)
         self.seeds = job.sources.places

@@ -325,7 +325,41 @@ class GraphLoader(EpochLoader[Drawn, "Data"]):
         return batch if self.transform is None else self.transform(batch)
 
 
-class NeighborLoader(GraphLoader[MiniBatch]):
+class NodeSeedLoader(GraphLoader[MiniBatch]):
+    """A loader whose mini-batches begin at nodes, of a graph of one type or of several."""
+
+    drawn: EpochBatches
+
+    def _graph_of(self, data: GraphData, weight_attr: str | None, time_attr: str | None) -> "Sampled | SampledTypes":
+        if is_hetero(data):
+            return typed_graph_of(data, weight_attr, time_attr)
+        graph = super()._graph_of(data, weight_attr, time_attr)
+        return graph if graph.store.types is None else typed_store(graph.store)
+
+    def _seeds_of(self, given: object) -> "tuple[object, np.ndarray | None]":
+        """The seeds as PyTorch Geometric's loader takes them, and their dense ids; None for all vertices."""
+        if isinstance(self.graph, SampledTypes):
+            name, seeds, nodes = typed_nodes_of(given, self.graph)
+            return (name, seeds), nodes
+        held = input_nodes_of(given, self.graph.store.vertices)
+        return held, vertices_in(held)
+
+    @property
+    def dataset(self) -> range:
+        """The positions of the seeds of an epoch, as PyTorch Geometric's loader has them for progress bars."""
+        return range(self.drawn.seeds)
+
+    def _finished(self, arrays: MiniBatch) -> "Data":
+        """The Data object of a mini-batch."""
+        out = self._output_of(arrays)
+        position, known = int64_of(arrays["input_id"]), self.filter.input_data.input_id
+        device = arrays["row"].device if self.graph.order is None else self.graph.order.device
+        seed_time = arrays[SEED_TIME].to(device) if SEED_TIME in arrays else None
+        out.metadata = (position if known is None else known[position], seed_time)
+        return self._gathered(out, arrays)
+
+
+class NeighborLoader(NodeSeedLoader):
     """PyTorch Geometric's NeighborLoader, drawn by csaw.
 
         for batch in NeighborLoader(data, num_neighbors=[25, 10], batch_size=1024, input_nodes=data.train_mask):
@@ -387,8 +421,6 @@ class NeighborLoader(GraphLoader[MiniBatch]):
         CsawError: as for :func:`csaw.stream`.
     """
 
-    drawn: EpochBatches
-
     @in_python(READERS | {"features": maybe(mapping("arrays"))}, seeds_per_batch="batch_size", fanout="num_neighbors")
     def __init__(
         self,
@@ -445,31 +477,3 @@ class NeighborLoader(GraphLoader[MiniBatch]):
         taken = [*OWN, *self.timed.names] if is_timed or "time_strategy" in options else [*OWN]
         taken += ["batch"] * disjoint + [LABELS] * (self.drawn.stream.job.sources.labels is not None)
         self._refuse_features(taken)
-
-    def _graph_of(self, data: GraphData, weight_attr: str | None, time_attr: str | None) -> "Sampled | SampledTypes":
-        if is_hetero(data):
-            return typed_graph_of(data, weight_attr, time_attr)
-        graph = super()._graph_of(data, weight_attr, time_attr)
-        return graph if graph.store.types is None else typed_store(graph.store)
-
-    def _seeds_of(self, given: object) -> "tuple[object, np.ndarray | None]":
-        """The seeds as PyTorch Geometric's loader takes them, and their dense ids; None for all vertices."""
-        if isinstance(self.graph, SampledTypes):
-            name, seeds, nodes = typed_nodes_of(given, self.graph)
-            return (name, seeds), nodes
-        held = input_nodes_of(given, self.graph.store.vertices)
-        return held, vertices_in(held)
-
-    @property
-    def dataset(self) -> range:
-        """The positions of the seeds of an epoch, as PyTorch Geometric's loader has them for progress bars."""
-        return range(self.drawn.seeds)
-
-    def _finished(self, arrays: MiniBatch) -> "Data":
-        """The Data object of a mini-batch."""
-        out = self._output_of(arrays)
-        position, known = int64_of(arrays["input_id"]), self.filter.input_data.input_id
-        device = arrays["row"].device if self.graph.order is None else self.graph.order.device
-        seed_time = arrays[SEED_TIME].to(device) if SEED_TIME in arrays else None
-        out.metadata = (position if known is None else known[position], seed_time)
-        return self._gathered(out, arrays)

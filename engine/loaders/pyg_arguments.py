@@ -228,6 +228,7 @@ READERS: dict[str, Reader[object]] = {
     "rank": maybe(whole()),
     "world": maybe(whole(1)),
     "num_neighbors": of_each(integers("one for each hop")),
+    "num_samples": of_each(integers("one for each layer")),
     "layer_sizes": integers("one for each layer"),
     **{name: maybe(text) for name in ("weight_attr", "time_attr")},
     **{name: maybe(function("batch")) for name in ("transform", "transform_sampler_output")},

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from csaw.engine.api.algorithm import MiniBatches, Traversal
 from csaw.engine.api.rules import (
+    BudgetLayers,
     Clocks,
     EdgePool,
     GraphEdges,
@@ -63,6 +64,8 @@ class BatchKind(StrEnum):
     """Frontiers whose vertices decide on their edges to a vertex by one random number."""
     LAYERS = "layers"
     """Layers of vertices, drawn by the sums of the biases of the edges to them."""
+    BUDGETS = "budgets"
+    """Mini-batches whose layers are drawn by budgets, with all edges among their vertices."""
     UNIQUE = "unique"
     """Frontiers whose edges lead to different vertices at each depth."""
     TREES = "trees"
@@ -93,6 +96,8 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
             return BatchKind.SHARED_DRAWS_IN_TIME if in_time else BatchKind.SHARED_DRAWS
         case VertexLayer():
             return BatchKind.LAYERS
+        case BudgetLayers():
+            return BatchKind.BUDGETS
         case MiniBatch() if in_time:
             if not (shape.on_gpu or memory.residency.streams):
                 return BatchKind.WHOLE_IN_TIME

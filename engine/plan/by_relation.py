@@ -1,11 +1,14 @@
-"""Fanouts by relation: how many edges of each relation a vertex of a graph of several types selects."""
+"""Numbers by relation and by type: how many edges of each relation a vertex of a graph of several types selects, and
+how many vertices of each type a layer draws.
+"""
 
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm
-from csaw.engine.api.option import ByRelation
+from csaw.engine.api.option import ByRelation, ByType
+from csaw.engine.api.rules import BudgetLayers
 from csaw.engine.api.termination import is_blind
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
     from csaw.partition.graph.types import Types
 
 
-OTHERS = "*"  # the name of all relations that are not given
+OTHERS = "*"  # the name of all relations, or types, that are not given
 
 
 def fanouts_of(algorithm: Algorithm) -> ByRelation | None:
@@ -72,6 +75,65 @@ def _full_name(name: str, types: "Types") -> str:
     raise OptionError(
         f"--fanout: no relation is called {quoted(name)}{meant(name, known) or '.'} There are {', '.join(full)}"
     )
+
+
+def needs_relations(algorithm: Algorithm, store: "Store") -> bool:
+    """Whether a run draws from a graph that has a row for each relation of a vertex: see partition/graph/staged.py."""
+    if fanouts_of(algorithm) is not None:
+        return True
+    return isinstance(algorithm.rule, BudgetLayers) and store.stored.types is not None
+
+
+def numbers_in_full(numbers: tuple[int, ...] | ByType, store: "Store") -> tuple[int, ...] | ByType:
+    """The numbers of all types of a graph, in their order; of types that are not given, those of OTHERS, or 0. Of a
+    graph without types, the numbers as they are. OptionError for the name of no type.
+    """
+    types = store.stored.types
+    if types is None and isinstance(numbers, ByType):
+        raise OptionError(
+            f"--num-samples: {store.path} has one type of vertices; give numbers such as 512,512, or make a graph of "
+            "several types with csaw partition SOURCE-NAME-TARGET=FILE ..."
+        )
+    if types is None:
+        return numbers
+    if not isinstance(numbers, ByType):
+        return ByType(dict.fromkeys(types.names, numbers))
+    for name in numbers:
+        if name not in (OTHERS, *types.names):
+            raise OptionError(
+                f"--num-samples: no type is called {quoted(name)}{meant(name, types.names) or '.'} There are "
+                f"{', '.join(types.names)}"
+            )
+    others = numbers.get(OTHERS, (0,) * len(next(iter(numbers.values()))))
+    return ByType((name, numbers.get(name, others)) for name in types.names)
+
+
+def numbers_of(algorithm: Algorithm) -> tuple[int, ...] | ByType:
+    """How many vertices the layers of an algorithm by budgets draw, of each type or of all."""
+    numbers: tuple[int, ...] | ByType = getattr(algorithm, "num_samples", ())
+    return numbers
+
+
+def sizes_of_types(algorithm: Algorithm) -> np.ndarray:
+    """How many vertices each layer draws of each type, int64 [layers, types]; of a graph without types, of one."""
+    numbers = numbers_of(algorithm)
+    each = list(numbers.values()) if isinstance(numbers, ByType) else [numbers]
+    return np.ascontiguousarray(np.array(each, np.int64).reshape(len(each), -1).T)
+
+
+def refuse_beside_budgets(algorithm: Algorithm, options: "RunOptions") -> None:
+    """OptionError for a run by budgets with options that would be another law, or change nothing."""
+    name = algorithm.name()
+    reasons = {
+        "metapath": "it follows all relations",
+        "target": "a mini-batch has the seeds that it is given",
+        "edge_bias": "a vertex divides its budget equally among the edges of a relation",
+    }
+    for option, reason in reasons.items():
+        if getattr(options, option) is not None:
+            raise OptionError(f"--{option.replace('_', '-')}: {name} cannot use it, because {reason}")
+    if options.induced:
+        raise OptionError(f"--induced: {name} keeps all edges among the vertices of a mini-batch anyway; leave it out")
 
 
 def refuse(algorithm: Algorithm, options: "RunOptions") -> None:

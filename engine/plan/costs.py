@@ -8,7 +8,7 @@ machine's rates make seconds of them.
 from math import log2
 
 from csaw.engine.api.algorithm import Traversal
-from csaw.engine.api.rules import NonNeighbors
+from csaw.engine.api.rules import BudgetLayers, NonNeighbors
 from csaw.engine.api.starts import sources_each
 from csaw.engine.api.termination import mean_steps, planned_steps
 from csaw.engine.plan.choices import GraphLayout, Method, Residency
@@ -29,6 +29,7 @@ PICK = {
     Method.TIME: 4.0,
 }
 PICK_IN_ENTRIES, TRIALS, BIAS = 1.0, 2.0, 0.5
+SHARE = 4.0  # of an edge that adds to a budget, and is looked up again
 EVENT_STEPS = 6  # that most walks in time make before no edge is left
 EVENT_PICKS = 2  # of neighbors in time, for each edge, from which bringing the edges into the order by time pays
 BUILD = {
@@ -164,7 +165,8 @@ def _gathers(shape: Shape, memory: MemoryPlan) -> float:
     if method is Method.TIME and not (in_order and shape.by_steps):
         pick += 2 * log2(1 + row)  # each turn of the search reads the order and a time
     parents, picks = frontiers(shape)
-    of_row = 0.0 if method.by_edge else log2(1 + row) * picks if memory.graph_layout.has_sums else BIAS * row * parents
+    each = SHARE if isinstance(shape.algorithm.rule, BudgetLayers) else BIAS
+    of_row = 0.0 if method.by_edge else log2(1 + row) * picks if memory.graph_layout.has_sums else each * row * parents
     return shape.request.instances * (picks * pick + of_row)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.option import flag_of
-from csaw.engine.api.rules import NonNeighbors, SharedNumbers, VertexLayer
+from csaw.engine.api.rules import BudgetLayers, NonNeighbors, SharedNumbers, VertexLayer
 from csaw.engine.api.termination import is_unlimited, planned_steps
 from csaw.engine.plan.contracts import Store
 from csaw.engine.plan.costs import expanding, mean_coins, met_row
@@ -30,6 +30,7 @@ LISTED_BYTES = 100  # of an edge among which the vertices of a layer are drawn
 SIZED_BY = (  # options
     "fanout",
     "layer_sizes",
+    "num_samples",
     "neighbor_size",
     "frontier_size",
     "seeds_per_batch",
@@ -109,6 +110,8 @@ def _of_traversal(
             widest = max(widest, tries(int(width)) if needs.in_pools else 0)
             if isinstance(rule, VertexLayer) or rule.unique or needs.timed:
                 listed = max(listed, widest * mean)
+            if isinstance(rule, BudgetLayers):  # budgets last, and hubs have drawn attention to themselves
+                listed += min(widest * neighbors, store.edges)
         else:
             listed = max(listed, widest * mean if rule.unique or isinstance(rule, SharedNumbers) else 0)
             width = min(width * _picks(algorithm, size, mean, neighbors), store.edges)

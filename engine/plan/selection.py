@@ -7,7 +7,15 @@ from typing import NamedTuple, TypeGuard
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.hook_language import is_own
-from csaw.engine.api.rules import MiniBatch, NonNeighbors, SharedNumbers, SourceEdges, VertexLayer, WholeClusters
+from csaw.engine.api.rules import (
+    BudgetLayers,
+    MiniBatch,
+    NonNeighbors,
+    SharedNumbers,
+    SourceEdges,
+    VertexLayer,
+    WholeClusters,
+)
 from csaw.engine.draws import LEAST_BIAS
 from csaw.engine.plan.bias_bounds import LARGEST, TRIALS, Bounds, derived_bounds
 from csaw.engine.plan.choices import Method
@@ -222,7 +230,7 @@ def _of_traversal(
         coin(algorithm)
     if algorithm.time_strategy is not None:
         return _in_time(algorithm, bias)
-    if rule.unique:
+    if rule.unique or isinstance(rule, BudgetLayers):
         return {Method.KEYS}
     of_clusters = isinstance(rule, WholeClusters) and type(algorithm).edge_bias is not Algorithm.edge_bias
     keeps_all = isinstance(rule, SourceEdges) or of_clusters

@@ -15,11 +15,19 @@ from csaw.engine.api import registry
 from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.bases import MatrixEntries
 from csaw.engine.api.registry import Algo
-from csaw.engine.api.rules import SelectionRule
+from csaw.engine.api.rules import BUDGETS, SelectionRule
 from csaw.engine.api.written_classes import CLASS, recorded_name
 from csaw.engine.devices.choice import choose
 from csaw.engine.devices.devices import Devices
-from csaw.engine.plan.by_relation import fanouts_of, in_full, refuse
+from csaw.engine.plan.by_relation import (
+    fanouts_of,
+    in_full,
+    needs_relations,
+    numbers_in_full,
+    numbers_of,
+    refuse,
+    refuse_beside_budgets,
+)
 from csaw.engine.plan.choices import Method, Residency
 from csaw.engine.plan.options import Policy, RunOptions, described
 from csaw.engine.plan.options import options as run_options
@@ -192,16 +200,20 @@ def _built(
     def built(bias: str | None, parameters: Record = parameters) -> Algorithm:
         return registry.build(algo, parameters, bias, columns, run_options(), units)
 
-    if (fanouts := fanouts_of(built(options.edge_bias))) is not None:
+    if getattr(registry.find(algo), "draws_from", None) == BUDGETS:
+        first = built(None)
+        refuse_beside_budgets(first, options)
+        return built(None, parameters | {"num_samples": numbers_in_full(numbers_of(first), store)}), options, None
+    first = built(options.edge_bias)
+    if (fanouts := fanouts_of(first)) is not None:
         algorithm = built(options.edge_bias, parameters | {"fanout": in_full(fanouts, store)})
         refuse(algorithm, options)
         return algorithm, options, None
     if options.metapath is None:
-        algorithm = built(options.edge_bias)
-        if (number := relation_of(store, algorithm)) is not None and store.types is not None:
+        if (number := relation_of(store, first)) is not None and store.types is not None:
             full = str(store.types.relations[number])
-            algorithm = built(options.edge_bias, parameters | {"relation": full})
-        return algorithm, options, None
+            return built(options.edge_bias, parameters | {"relation": full}), options, None
+        return first, options, None
     from csaw.engine.plan.metapath import along, can_be_staged
 
     options, metapath, bias = along(options.metapath, options, store, built(None))
@@ -221,7 +233,7 @@ def _rows(
     def with_rows(rows: GraphStore, algorithm: Algorithm) -> tuple[GraphStore, Algorithm, bool]:
         return rows, simplified(rows, algorithm, weighted, options.select), weighted
 
-    if fanouts_of(algorithm) is not None:
+    if needs_relations(algorithm, store):
         from csaw.partition.graph.staged import RelationGraph
 
         return with_rows(RelationGraph(store), algorithm)

@@ -170,6 +170,11 @@ class Backend(Specialization, ABC):
         spans = ((first, min(first + VERTICES_AT_A_TIME, self.store.vertices)) for first in cuts)
         return sum(set_count(self.xp, self.graph.degrees(self.xp.arange(*span)) == 0) for span in spans)
 
+    @cached_property
+    def row_begins(self) -> np.ndarray:
+        """int64 [vertices + 1], in host memory: where the row of each vertex begins among all edges."""
+        return self.store.read_indptr()
+
     # Costs of reading rows where they are, for the scheduler
 
     @abstractmethod

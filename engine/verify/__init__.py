@@ -11,6 +11,7 @@ from pathlib import Path
 from csaw.engine.api import recorded
 from csaw.engine.api.algorithm import Traversal, Walk
 from csaw.engine.api.registry import Algo
+from csaw.engine.api.rules import BudgetLayers
 from csaw.engine.samples import Samples
 from csaw.engine.samples.check import graph_facts
 from csaw.engine.samples.results import results_of
@@ -244,6 +245,7 @@ def _contents(
     algo: Algo | None,
 ) -> None:
     from csaw.engine.verify.batches import verify_batches
+    from csaw.engine.verify.budgets import verify_budgets
     from csaw.engine.verify.checks import verify_without_law
     from csaw.engine.verify.layouts_in_time import verify_in_time
     from csaw.engine.verify.links import verify_links
@@ -265,7 +267,7 @@ def _contents(
         "ragged-walks": verify_walks,
         "hops": verify_in_time if in_time else verify_hops,
         "subgraphs": verify_in_time if in_time else verify_subgraphs,
-        "batches": verify_batches,
+        "batches": verify_budgets if isinstance(algorithm.rule, BudgetLayers) else verify_batches,
         "links": verify_links,
     }
     asked = Asked(samples, store, algorithm)

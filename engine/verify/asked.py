@@ -30,9 +30,9 @@ import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm, MiniBatches, Traversal, Walk
 from csaw.engine.api.bases import LinksWithNegatives
-from csaw.engine.api.rules import ENDS, SOURCES, SOURCES_AND_TARGETS, STEPS
+from csaw.engine.api.rules import ENDS, SOURCES, SOURCES_AND_TARGETS, STEPS, BudgetLayers
 from csaw.engine.api.starts import SourceKind, sources_each
-from csaw.engine.plan.by_relation import fanouts_of
+from csaw.engine.plan.by_relation import needs_relations
 from csaw.engine.samples import Samples
 from csaw.engine.samples.layouts import SUBGRAPHS, Arrays, drawn_layout
 from csaw.engine.samples.layouts.layout import EDGE_WEIGHT, SEED_TIME
@@ -131,10 +131,11 @@ class Asked:
             yield Number("num_negatives", a.num_negatives, arrays["negatives"].shape[1])
         in_time = a.time_strategy is not None and not self.whole
         yield Number("times of sources", in_time, SEED_TIME in arrays)
-        by_relation = fanouts_of(a) is not None
+        by_relation = needs_relations(a, self.store)
         yield Number("relations of edges", by_relation, RELATION.name in arrays)
         yield Number("metapath", False, by_relation and "metapath" in self.request)
-        yield Number("edge_bias", False, a.time_strategy is not None and self.request.get("edge_bias") is not None)
+        no_bias = a.time_strategy is not None or isinstance(a.rule, BudgetLayers)
+        yield Number("edge_bias", False, no_bias and self.request.get("edge_bias") is not None)
         if self.samples.layout == SUBGRAPHS:
             ends = self.whole or a.ends_induced
             yield Number("vertices", ends or a.draws_from != "edges", "vertices" in arrays)

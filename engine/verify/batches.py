@@ -328,45 +328,63 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
     wrong = dict.fromkeys(SAID, 0)
     algorithm = subject.traversal
     assert isinstance(algorithm, MiniBatches)
-    listed = subject.view.vertices if subject.asked.count is None else subject.asked.count
     draws = SeedDraws(subject) if algorithm.draws_seeds else None
-    order = _order(subject, algorithm, listed)
-    source = np.full(listed, NONE, np.int64)  # the vertex at each position of the list, as far as seeds have shown it
-    has_labels = subject.asked.labels or LABELS in subject.samples
-    labels = Shown(subject.asked.labels, listed, np.float64) if has_labels else None
+    seeds = Seeds(subject, algorithm)
     choices = BatchChoices(subject) if algorithm.time_strategy is None else BatchesInTime(subject)
     for start, arrays in passed(subject.samples, watch=subject.watch):
         nodes = Nodes(subject, subject.samples.first + start, arrays)
-        wrong["seeds"] += _wrong_seeds(subject, nodes, order, source)
-        if labels is not None and LABELS in arrays:
-            labels.add(nodes.input_id, arrays[LABELS])
-        elif labels is not None:
-            labels.wrong += nodes.input_id.size
+        seeds.add(nodes, arrays)
         if nodes.vertex.min(initial=0) < 0:
             wrong["edges"] += int((nodes.vertex < 0).sum())
             continue
         if draws is not None:
             draws.add(nodes.vertex[nodes.seeds], nodes.hop_nodes[:, 0], arrays)
-        wrong["edges"] += _wrong_edges(subject, nodes)
+        wrong["edges"] += wrong_edges(subject, nodes)
         wrong["nodes"] += _wrong_nodes(subject, nodes, algorithm.disjoint)
         wrong["hops"] += int((nodes.hop[nodes.col] != nodes.edge_hop).sum()) + _falls(nodes.col)
         if not algorithm.replace:
             wrong["repeats"] += _falls(np.sort(nodes.col * subject.store.edges + nodes.e_id), 1)
         choices.add(nodes, arrays)
-    wrong["seeds"] += _other_list(subject, source)
+    wrong["seeds"] += seeds.judged()
     choices.hand_over(wrong)
     for name, count in wrong.items():
         checks.count(name, count, SAID[name])
-    _judge_seeds(checks, labels, draws)
+    seeds.judge_labels(checks)
+    if draws is not None:
+        draws.judge(checks)
     choices.judge(checks)
 
 
-def _judge_seeds(checks: Checks, labels: Shown | None, draws: SeedDraws | None) -> None:
-    """Add the checks of labels and of the chances of seeds, of samples that have some."""
-    if labels is not None:
-        checks.count("labels", labels.judged(), "labels of seeds that differ from the given ones")
-    if draws is not None:
-        draws.judge(checks)
+class Seeds:
+    """The seeds of mini-batches, and their labels if they have some.
+
+    Attributes:
+        source: the vertex at each position of the list of sources, as far as seeds have shown it.
+    """
+
+    def __init__(self, subject: Subject, algorithm: MiniBatches) -> None:
+        listed = subject.view.vertices if subject.asked.count is None else subject.asked.count
+        self.subject, self.order, self.wrong = subject, _order(subject, algorithm, listed), 0
+        self.source = np.full(listed, NONE, np.int64)
+        has_labels = subject.asked.labels or LABELS in subject.samples
+        self.labels = Shown(subject.asked.labels, listed, np.float64) if has_labels else None
+
+    def add(self, nodes: Nodes, arrays: dict[str, np.ndarray]) -> None:
+        """Check the seeds of a group."""
+        self.wrong += _wrong_seeds(self.subject, nodes, self.order, self.source)
+        if self.labels is not None and LABELS in arrays:
+            self.labels.add(nodes.input_id, arrays[LABELS])
+        elif self.labels is not None:
+            self.labels.wrong += nodes.input_id.size
+
+    def judged(self) -> int:
+        """How many seeds are wrong, or 1 more if they are of another list."""
+        return self.wrong + _other_list(self.subject, self.source)
+
+    def judge_labels(self, checks: Checks) -> None:
+        """Add the check of labels, of samples that have some."""
+        if self.labels is not None:
+            checks.count("labels", self.labels.judged(), "labels of seeds that differ from the given ones")
 
 
 class BatchesInTime:
@@ -437,7 +455,7 @@ def _other_list(subject: Subject, source: np.ndarray) -> int:
     return int(digest_of(source) != subject.asked.digest)
 
 
-def _wrong_edges(subject: Subject, nodes: Nodes) -> int:
+def wrong_edges(subject: Subject, nodes: Nodes) -> int:
     """Number of edges that are not in the row of the vertex that they were drawn for, or lead to another vertex than
     that of ``row``.
     """

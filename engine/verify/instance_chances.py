@@ -15,11 +15,12 @@ import numpy as np
 
 from csaw.engine.api.algorithm import NONE, MiniBatches, Walk
 from csaw.engine.api.law import edge_biases, edge_law, next_law, of_largest
-from csaw.engine.api.rules import NonNeighbors
+from csaw.engine.api.rules import BudgetLayers, NonNeighbors
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.samples.layouts import Arrays, Ragged, SampleLayout
 from csaw.engine.sources.link_ends import edges_of
 from csaw.engine.sources.sources import are_sets
+from csaw.engine.verify.budgets import Budgets
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.entries import Entries, UniqueEntries
 from csaw.engine.verify.groups import Group
@@ -256,6 +257,8 @@ def _parts(subject: Subject) -> Callable[[Arrays], Iterator[float]] | None:
         return lambda arrays: _of_hops(subject, arrays)
     if isinstance(a.rule, NonNeighbors):
         return chances_of_links(subject)
+    if isinstance(a.rule, BudgetLayers):
+        return lambda arrays: _of_budgets(subject, arrays)
     if isinstance(a, MiniBatches):
         return lambda arrays: _of_batch(subject, arrays)
     if algorithm.draws_from != "edges":
@@ -383,6 +386,14 @@ def _of_batch(subject: Subject, arrays: Arrays) -> Iterator[float]:
         picked.setdefault((col, of), []).append(nodes[row] * each)
     for (node, of), ends in picked.items():
         yield _of_selection(subject.of_rows, nodes[node] * each + of, NONE, NONE, hop[node], ends)
+
+
+def _of_budgets(subject: Subject, arrays: Arrays) -> Iterator[float]:
+    vertices = subject.dense(arrays["n_id"])
+    layer = np.repeat(np.arange(arrays["hop_nodes"].shape[1]), arrays["hop_nodes"][0])
+    for _, _, draws in Budgets(subject).follow(vertices, layer):
+        if draws.picks.size and (draws.picks >= 0).all():
+            yield float(np.exp(max(-700.0, np.log(draws.chosen / draws.left).sum())))
 
 
 def _of_layers(subject: Subject, arrays: Arrays) -> Iterator[float]:

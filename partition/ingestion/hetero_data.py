@@ -91,7 +91,7 @@ def hetero_in_memory(data: "HeteroData") -> InMemory:
     another type has some. OptionError as for :func:`edges_of`.
     """
     edges = edges_of(data, "edge_weight")
-    return in_memory(edges, f"{NAME} in memory", _words(edges.types))[0]
+    return in_memory(edges, f"{NAME} in memory", words_of(edges.types))[0]
 
 
 def in_memory(
@@ -110,7 +110,7 @@ def in_memory(
         edge_columns={RELATION.text: edges.relation[order]}
         | {column: values[order] for column, values in (columns or {}).items()},
         types=types,
-        read_as=f"{NAME}, {len(types.names)} types and {len(types.relations)} relations",
+        read_as=f"{name.removesuffix(' in memory')}, {len(types.names)} types and {len(types.relations)} relations",
     )
     return held, order
 
@@ -129,7 +129,7 @@ def _require(vertices: np.ndarray, below: int, said: str) -> None:
         raise OptionError(f"{NAME}: {said}: expected nodes from 0 to {below - 1}, found {wrong[0]}")
 
 
-def _words(types: Types) -> Words:
+def words_of(types: Types) -> Words:
     """The ids of all vertices: the name of a type and a number."""
     sizes = np.diff(types.bounds)
     cells = [typed(np.arange(size), prefix_of(name)) for name, size in zip(types.names, sizes, strict=True)]

@@ -189,7 +189,7 @@ def make(
     """The graph store ``out``; ``csaw.partition`` describes the arguments."""
     options = _as_ingested(given)
     if (found := _files_of(inputs, options)) is None:
-        return _stored(_in_memory(inputs, options), out, options)
+        return written(_in_memory(inputs, options), out, options)
     files = found.paths if isinstance(found, RelationFiles) else found
     total = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
     with progress_of(progress, READING, total, "bytes") as update:
@@ -280,7 +280,8 @@ def _opened(store: GraphStore, options: Values) -> InMemory:
     return store
 
 
-def _stored(held: InMemory, out: Path, options: Values) -> GraphStore:
+def written(held: InMemory, out: Path, options: Values) -> GraphStore:
+    """Write a graph in memory as the store ``out``, with these options of ``write_graph``."""
     how = {name: value for name, value in options.items() if name in STORE}
     columns = {column.text: held.arrays[column.array] for column in held.further_columns}
     return write_graph(

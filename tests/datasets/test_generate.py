@@ -410,7 +410,7 @@ def test_text_never_takes_the_place_of_a_pipe_a_device_or_a_folder(tmp_path):
         ("rmat:a=-0.1,b=0.86", "a: expected a chance"),
         ("rmat:a=0.5", "expected a [+] b [+] c [+] d = 1, found 0.93"),
         ("rmat:weights=2", "weights: expected 0, 1, 5 or a range of integers such as 0..64, found 2"),
-        ("rmt:scale=3", "expected karate or rmat:scale=S"),
+        ("rmt:scale=3", "expected karate, rmat:scale=S"),
     ],
 )
 def test_a_wrong_spec_is_refused_by_name(spec, message):

@@ -151,7 +151,14 @@ IDS = {
     "long.ids": b"9" * 5000 + b"\n",
 }
 # what keeps a sample small
-SMALL = {"walk_length": "20", "frontier_size": "2", "fanout": "3,2", "neighbor_size": "2", "clusters_per_batch": "2"}
+SMALL = {
+    "walk_length": "20",
+    "frontier_size": "2",
+    "fanout": "3,2",
+    "num_samples": "3,2",
+    "neighbor_size": "2",
+    "clusters_per_batch": "2",
+}
 ENDS = {int: COUNTS, float: REALS, tuple: FANOUTS}  # values of an option of an algorithm, by its type
 
 

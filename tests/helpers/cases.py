@@ -8,6 +8,7 @@ OPTIONS = {
     "minibatch": {"fanout": (4, 3), "seeds_per_batch": 16},
     "mvs": {"fanout": (4, 3), "seeds_per_batch": 16},
     "neighbor": {"fanout": (4, 3)},
+    "hgt": {"num_samples": (6, 4), "seeds_per_batch": 16},
     "ladies": {"frontier_size": 8, "layer_sizes": (12, 7)},
     "fastgcn": {"frontier_size": 8, "layer_sizes": (40, 30)},
     "saint-node": {"subgraph_nodes": 40, "instances": 10},

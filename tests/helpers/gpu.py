@@ -50,6 +50,8 @@ MORE = [
     ("ladies", {"induced": True, "frontier_size": 3, "layer_sizes": (5,), "normalize": "none"}),
     ("fastgcn", {"frontier_size": 3, "layer_sizes": (90, 80), "weighted": False}),
     ("fastgcn", {"frontier_size": 3, "layer_sizes": (90,), "edge_bias": "e.weight * (1 + e.dst_degree) ** -0.75"}),
+    ("hgt", {"num_samples": (7, 4), "seeds_per_batch": 16}),
+    ("hgt", {"num_samples": (3, 0, 500), "seeds_per_batch": 5, "shuffle": True, "epochs": 2}),
     ("layer", {"unique": True, "depth": 3, "neighbor_size": 5, "frontier_size": 2}),
     ("layer", {"unique": True, "depth": 2, "neighbor_size": 400, "frontier_size": 3, "weighted": False}),
     ("layer", {"depth": None, "total": 200, "neighbor_size": 5, "frontier_size": 2}),

@@ -4,6 +4,7 @@ import numpy as np
 from fuzz.options import COMMON, COMPILED
 
 from csaw.engine.api import registry
+from csaw.engine.api.option import PerType
 from csaw.engine.plan.options import options
 from helpers import cases
 
@@ -38,6 +39,7 @@ SMALL = {
 }
 """Options of algorithms for a graph of some tens of vertices."""
 ENDS = {int: ["0", "1", "2", "5", "50"], float: ["0", "0.25", "0.5", "1", "4"], tuple: ["3,2", "0", "-1", "1,0", "40"]}
+ENDS[PerType] = ["3,2", "0", "1,0", "40"]
 TIMES = {"start_time": ["0", "5"], "last_time": ["0", "12"], "time_window": ["0", "4"]}
 
 

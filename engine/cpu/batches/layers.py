@@ -2,9 +2,6 @@
 engine/cpu/kernels/layers.py.
 """
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import numpy as np
 
 from csaw.engine.batches.integer_sums import LEAST_BITS
@@ -12,8 +9,6 @@ from csaw.engine.batches.layers import Layer, LayerEdges, Layers
 from csaw.engine.batches.traversals import begins
 from csaw.engine.cpu.kernels.layers import add_up, match
 from csaw.engine.cpu.runner import CpuRunner
-
-T = TypeVar("T")
 
 
 class HostLayerEdges(LayerEdges):
@@ -23,29 +18,20 @@ class HostLayerEdges(LayerEdges):
 
     def _sums(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         ends, bits = begins(np, self.local, self.instances), max(self.vertices - 1, 1).bit_length()
-        found = self._of_instances(lambda i: add_up(ends[i], ends[i + 1], self.dst, self.bias, bits, 1 << LEAST_BITS))
+        found = self.backend.of_each(
+            self.instances, lambda i: add_up(ends[i], ends[i + 1], self.dst, self.bias, bits, 1 << LEAST_BITS)
+        )
         vertex, sums = (np.concatenate([np.zeros(0, np.int64), *(one[k] for one in found)]) for k in range(2))
         owner = np.repeat(np.arange(self.instances), [one[0].size for one in found])
         return owner, vertex, sums, np.array([one[2] for one in found], np.int64)
 
     def _matched(self, layer: Layer) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         draws, edges = begins(np, layer.local, self.instances), begins(np, self.local, self.instances)
-        found = self._of_instances(
-            lambda i: match(draws[i], draws[i + 1], layer.vertex, edges[i], edges[i + 1], self.dst)
+        found = self.backend.of_each(
+            self.instances, lambda i: match(draws[i], draws[i + 1], layer.vertex, edges[i], edges[i + 1], self.dst)
         )
         kept, draw, times = np.concatenate([np.zeros((3, 0), np.int64), *found], axis=1)
         return kept, draw, times
-
-    def _of_instances(self, task: Callable[[int], T]) -> list[T]:
-        """``task(instance)`` of each, by threads."""
-        found: dict[int, T] = {}
-
-        def run(some: np.ndarray, *_: np.ndarray) -> None:
-            for i in some.tolist():
-                found[i] = task(i)
-
-        self.backend.in_slices(np.arange(self.instances), 1, run)
-        return [found[i] for i in range(self.instances)]
 
 
 class HostLayers(Layers):

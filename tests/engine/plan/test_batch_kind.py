@@ -23,6 +23,8 @@ CASES = [
     ("minibatch", MINIBATCH | {"fanout": (40, 3)}, "whole-mini-batches", "mini-batches"),
     ("labor", {}, "shared-draws", "shared-draws"),
     ("ladies", {}, "layers", "layers"),
+    ("hgt", {}, "budgets", "budgets"),
+    ("hgt", {"residency": "disk"}, "budgets", "budgets"),
     ("fastgcn", {}, "layers", "layers"),
     ("layer", {"unique": True}, "unique", "unique"),
     ("neighbor", {"unique": True}, "unique", "unique"),
