@@ -13,8 +13,8 @@ from csaw.partition.graph.types import RELATION
 # another. So a part's share of a class is moved as a whole, and a number of a node by how far its class is.
 
 Batch = Record
-OF_EDGES = {"edge_weight": np.float32, "edge_time": np.int64}  # what batches may have of each edge
 NODE_TYPE, EDGE_TYPE = "node_type", "edge_type"
+OF_EDGES = {"edge_weight": np.float32, "edge_time": np.int64, EDGE_TYPE: np.int64}  # what batches may have of each edge
 OF_NODES, OF_SEEDS = ("n_id", "batch", "node_time"), ("input_id", "seed_time")  # and of each node and seed
 ORDER = (
     "edge_index",
