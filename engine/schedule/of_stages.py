@@ -72,10 +72,10 @@ class Relations:
         self.rows, self.store, self.xp = rows, store, xp
         self.edges_there: Array | None = None
 
-    def numbered(self, sources: np.ndarray) -> np.ndarray:
-        """The sources of instances with the numbers that their vertices have there."""
+    def numbered(self, sources: Array) -> Array:
+        """The sources of instances, maybe on the device, with the numbers that their vertices have there."""
         if sources.ndim == 2:
-            return self.rows.numbered(np, sources)
+            return self.rows.numbered(np if isinstance(sources, np.ndarray) else self.xp, sources)
         return np.dstack([self.rows.numbered(np, sources[:, :, 0]), sources[:, :, 1:]])
 
     def stored_edges(self, xp: ModuleType) -> Array:

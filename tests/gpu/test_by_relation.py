@@ -69,6 +69,12 @@ def test_neighbors_in_time_are_those_of_the_cpu(tmp_path, how, residency):
     assert_same(expected, found)
 
 
+def test_all_vertices_are_sources_on_the_gpu_too(tmp_path, store):
+    options = {"seed": 5} | WAYS_OF_HOPS["uniform"]
+    expected = arrays_of(store, tmp_path / "s.zarr", "neighbor", **options)
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "neighbor", device="cuda", **options))
+
+
 def test_neighbors_in_the_memory_of_the_gpu_have_the_vertices_of_the_graph(tmp_path, store):
     options = {"sources": "type:b", "seed": 5} | WAYS_OF_HOPS["uniform"]
     stored = arrays_of(store, tmp_path / "s.zarr", "neighbor", **options)
