@@ -20,6 +20,13 @@ IN_ALL = MINI_BATCHES.having(
     "mini-batches, 25 and 10 in all",
     fanout={OTHERS: (13, 5), "cites": (12, 5), "knows": (12, 5)},
 )
+NEIGHBORS = Work(
+    "neighbors, 25 x 10, without relations",
+    "neighbor",
+    100_000,
+    {"sources": f"type:{PAPER}", "fanout": (25, 10)},
+)
+NEIGHBORS_OF_EACH = NEIGHBORS.having("neighbors, 25 and 10 of each relation", fanout={OTHERS: (25, 10)})
 WALK = Work("uniform walk, without relations", "deepwalk", 4_000_000, {"sources": f"type:{AUTHOR}", "walk_length": 80})
 METAPATHS = (
     WALK.having("walk along author-paper-author", metapath="author,paper,author"),
@@ -28,7 +35,8 @@ METAPATHS = (
 
 
 def relations_rows(context: Context) -> Iterator[Row]:
-    """Mini-batches with a fanout for each relation and walks along metapaths, compared with the same without relations.
+    """Mini-batches and neighbors with a fanout for each relation and walks along metapaths, compared with the same
+    without relations.
 
     Half of the vertices become authors, the others papers, so that two relations leave each vertex: authors know
     authors and write papers, papers cite papers and are written. Mini-batches begin at 1,024 papers. They select as
@@ -41,7 +49,7 @@ def relations_rows(context: Context) -> Iterator[Row]:
             yield context.on(graph) | gap(EACH.name, f"it gives types to at most {MOST_EDGES:,} edges")
             continue
         typed = Graph(f"{graph.label}, two types", with_types(graph.store))
-        for base, *works in ((MINI_BATCHES, EACH, IN_ALL), (WALK, *METAPATHS)):
+        for base, *works in ((MINI_BATCHES, EACH, IN_ALL), (NEIGHBORS, NEIGHBORS_OF_EACH), (WALK, *METAPATHS)):
             found = list(context.compare(typed, (base, *works)))
             rate = rate_of(found, base.name)
             yield from (row if row["work"] == base.name else row | beside(row, rate, base.name) for row in found)
