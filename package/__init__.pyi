@@ -169,7 +169,7 @@ class _Neighbor(_Run, total=False):
     start_time: SupportsFloat | str | date | datetime64 | None
     time_order: Literal["monotone", "strict"]
     time_window: SupportsFloat | str | timedelta | timedelta64 | None
-    fanout: Sequence[int] | str
+    fanout: Sequence[int] | Mapping[str, Sequence[int]] | Mapping[tuple[str, str, str], Sequence[int]] | str
     replace: bool
     unique: bool
     time_against: Literal["root", "previous"]
@@ -1130,7 +1130,7 @@ def neighbor(
     start_time: SupportsFloat | str | date | datetime64 | None = None,
     time_order: Literal["monotone", "strict"] = "monotone",
     time_window: SupportsFloat | str | timedelta | timedelta64 | None = None,
-    fanout: Sequence[int] | str = (25, 10),
+    fanout: Sequence[int] | Mapping[str, Sequence[int]] | Mapping[tuple[str, str, str], Sequence[int]] | str = (25, 10),
     replace: bool = False,
     unique: bool = False,
     time_against: Literal["root", "previous"] = "root",

@@ -8,10 +8,11 @@ import click
 
 from csaw.cli import console, values
 from csaw.cli.grouped import in_groups
-from csaw.partition.base.plain_data import OptionValue
+from csaw.partition.base.plain_data import OptionValue, Record
 
 if TYPE_CHECKING:
     from csaw.partition import GraphStore, IngestOptions
+    from csaw.partition.ingestion.keyed_tables import KeyedTables
     from csaw.partition.ingestion.typed_rows import RelationFiles
 
 GROUPS = {
@@ -258,7 +259,8 @@ def partition(
     edges.
 
     A graph with several types of vertices has a file for each relation: SOURCE-NAME-TARGET=FILE, such as
-    author-writes-paper=writes.csv. Its vertices are called author:17, paper:3 and so on.
+    author-writes-paper=writes.csv. Its vertices are called author:17, paper:3 and so on. A JSON file that describes
+    tables with primary and foreign keys makes a vertex of each row, and a relation of each foreign key.
 
     \b
     Example:
@@ -266,6 +268,7 @@ def partition(
         csaw partition part-*.csv.gz web.zarr
         csaw partition part-*.csv.gz web.zarr --cluster local:4
         csaw partition author-writes-paper=writes.csv paper-cites-paper=cites.csv papers.zarr
+        csaw partition shop.json shop.zarr --reverse-relations
     """
     from csaw.cli.reports.closing_lines import report_graph, report_preview
 
@@ -274,9 +277,7 @@ def partition(
         from csaw.partition.base.stages import READING
 
         if dry_run:
-            from csaw.partition.ingestion.making import preview
-
-            found = preview(*_checked(inputs, reverse_relations, options))
+            found = _preview(*_checked(inputs, reverse_relations, options))
         else:
             given, chosen = _checked(inputs, reverse_relations, options)
             files = given if isinstance(given, list) else given.paths
@@ -295,30 +296,45 @@ def partition(
     console.print_json(report) if as_json else report_graph(store, {**report, "warnings": []})  # they are told above
 
 
+def _preview(given: "list[str] | RelationFiles | KeyedTables", options: "IngestOptions") -> Record:
+    """How input would be read, and its first edges."""
+    from csaw.partition.ingestion.keyed_tables import KeyedTables, tables_in_memory
+    from csaw.partition.ingestion.making import preview, preview_in_memory
+
+    if isinstance(given, KeyedTables):
+        return preview_in_memory(tables_in_memory(given, options))
+    return preview(given, options)
+
+
 def _checked(
     inputs: tuple[str, ...], reverse_relations: bool, options: dict[str, OptionValue]
-) -> "tuple[list[str] | RelationFiles, IngestOptions]":
+) -> "tuple[list[str] | RelationFiles | KeyedTables, IngestOptions]":
     """The files that are meant, and how they are read."""
     from csaw.datasets.resolve import refuse_name
     from csaw.partition import IngestOptions
     from csaw.partition.errors import OptionError
+    from csaw.partition.ingestion.keyed_tables import KeyedTables
     from csaw.partition.ingestion.text.readers import files_of
     from csaw.partition.ingestion.typed_rows import RelationFiles, relations_given
 
     if not inputs:
         raise click.UsageError("expected INPUT and OUT, such as csaw partition edges.txt graph.zarr, found only one.")
     chosen = IngestOptions(**options)
+    if tables := KeyedTables.of(inputs, reverse_relations):
+        return tables, chosen
     if given := relations_given(inputs):
         return RelationFiles.of(given, reverse_relations), chosen
     if reverse_relations:
-        raise OptionError("--reverse-relations: expected files as SOURCE-NAME-TARGET=FILE, found none")
+        raise OptionError(
+            "--reverse-relations: expected files as SOURCE-NAME-TARGET=FILE, or a JSON file of tables, found none"
+        )
     for name in inputs:
         refuse_name(name)
     return files_of(list(inputs)), chosen
 
 
 def _made(
-    files: "list[str] | RelationFiles",
+    files: "list[str] | RelationFiles | KeyedTables",
     out: str,
     options: "IngestOptions",
     cluster: str | None,
@@ -327,7 +343,11 @@ def _made(
     """The store, made here or by the workers of a cluster."""
     if cluster is None:
         from csaw.partition import ingest
+        from csaw.partition.ingestion.keyed_tables import KeyedTables
+        from csaw.partition.ingestion.making import store_of_tables
 
+        if isinstance(files, KeyedTables):
+            return store_of_tables(files, out, options)
         return ingest(files, out, options, update)
     from csaw.partition.errors import OptionError
 

@@ -2,7 +2,16 @@
 section II).
 """
 
-from csaw.engine.algorithm import ChosenBias, InTime, Traversal, against_option, option, unique_option
+from csaw.engine.algorithm import (
+    ByRelation,
+    ChosenBias,
+    Fanout,
+    InTime,
+    Traversal,
+    against_option,
+    option,
+    unique_option,
+)
 from csaw.partition.errors import OptionError
 
 
@@ -12,9 +21,11 @@ class Neighbor(InTime, ChosenBias, Traversal):
     paper = "Hamilton et al., NeurIPS 2017"
     layout = "hops"
     visited_once = False
-    fanout: tuple[int, ...] = option(
+    fanout: tuple[int, ...] | ByRelation = option(
         (25, 10),
-        help="neighbors that a vertex selects, one number for each hop, separated by commas; -1 selects all",
+        help="neighbors that a vertex selects, one number for each hop, separated by commas; -1 selects all; on a "
+        "graph of several types also RELATION=NUMBERS, repeated for other relations; the relation * is all others",
+        kind=Fanout,
         low=-1,
     )
     replace: bool = option(False, help="draw the neighbors of a vertex with replacement")
@@ -28,6 +39,21 @@ class Neighbor(InTime, ChosenBias, Traversal):
                 "--unique and --replace exclude each other, because different vertices are drawn without "
                 "replacement; leave one out"
             )
+        if isinstance(self.fanout, ByRelation):
+            _refuse_uneven(self.unique, self.fanout.widths)
 
     def sizes(self):
-        return self.fanout
+        return self.fanout.widths if isinstance(self.fanout, ByRelation) else self.fanout
+
+
+def _refuse_uneven(unique, widths):
+    """OptionError where vertices may select any number of neighbors, which tables with a place for each have no room
+    for.
+    """
+    if unique:
+        raise OptionError("--unique and fanouts by relation exclude each other; leave one out")
+    if min(widths, default=0) < 0:
+        raise OptionError(
+            "--fanout: expected at least 0 neighbors of each relation in neighbor, found -1, which selects all; "
+            "minibatch has it"
+        )

@@ -35,9 +35,11 @@ HERE = "csaw.engine.batches"
 ANYWHERE: Mapping[BatchKind, Begin] = {
     BatchKind.CLUSTERS: Late(f"{HERE}.induced", "ClusterSets"),
     BatchKind.MINIBATCHES: Late(f"{HERE}.minibatches", "MiniBatches"),
-    BatchKind.MINIBATCHES_BY_RELATION: Late(f"{HERE}.minibatches", "MiniBatchesByRelation"),
+    BatchKind.MINIBATCHES_BY_RELATION: Late(f"{HERE}.relations", "MiniBatchesByRelation"),
     BatchKind.MINIBATCHES_IN_TIME: Late(f"{HERE}.in_time", "MiniBatchesInTime"),
     BatchKind.MINIBATCHES_BY_RELATION_IN_TIME: Late(f"{HERE}.in_time", "MiniBatchesByRelationInTime"),
+    BatchKind.NEIGHBORS_BY_RELATION: Late(f"{HERE}.relations", "NeighborsByRelation"),
+    BatchKind.NEIGHBORS_BY_RELATION_IN_TIME: Late(f"{HERE}.in_time", "NeighborsByRelationInTime"),
     BatchKind.IN_TIME: Late(f"{HERE}.in_time", "InTime"),
     BatchKind.SHARED_DRAWS_IN_TIME: Late(f"{HERE}.in_time", "SharedDrawsInTime"),
     BatchKind.POOLS_IN_TIME: Late(f"{HERE}.in_time", "PoolsInTime"),

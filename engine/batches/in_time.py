@@ -10,7 +10,8 @@ from types import ModuleType
 import numpy as np
 
 from csaw.engine.batches.layers import LATER, SPARE
-from csaw.engine.batches.minibatches import MiniBatches, MiniBatchesByRelation
+from csaw.engine.batches.minibatches import MiniBatches
+from csaw.engine.batches.relations import MiniBatchesByRelation, NeighborsByRelation
 from csaw.engine.batches.traversals import Traversals, begins, counts, in_pieces
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.footprint import LISTED_EDGES
@@ -65,7 +66,7 @@ class InTime(Clocked):
 
     def _next_depth(self) -> None:
         if self.hops:
-            found, then = self.time, self.xp.repeat(self.now, self.sizes[self.depth])
+            found, then = self.time, self.xp.repeat(self.then, self.sizes[self.depth])
         else:
             entry, cell = self._found_cells()
             found, then = self.time[cell], self.now[entry]
@@ -87,6 +88,14 @@ class InTime(Clocked):
         super()._drop()
         if not self.hops and self.xp is np:
             self.times, self.time, self.then, self.now = [], *[np.zeros(0, np.int64)] * 3
+
+
+class NeighborsByRelationInTime(InTime, NeighborsByRelation):
+    """Hops of a graph of relations, whose vertices select from every relation that leaves their type."""
+
+    def _hold(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
+        super()._hold(local, slot, vertex, previous)
+        self.now = self.then[self.place]
 
 
 class MiniBatchesInTime(Clocked, MiniBatches):

@@ -8,7 +8,6 @@ mini-batch through all hops (engine/cpu/kernels/hops.py) draws the same.
 import numpy as np
 
 from csaw.engine.batches.traversals import Traversals, fresh
-from csaw.engine.plan.by_relation import sizes_of_relations
 from csaw.engine.plan.contracts import Array
 from csaw.engine.schedule.backend import ALL, Backend
 from csaw.partition.errors import BudgetError
@@ -136,39 +135,3 @@ class MiniBatches(Traversals):
 
     def edges(self) -> int:
         return sum(hop[0].size for hop in self.drawn)
-
-
-class MiniBatchesByRelation(MiniBatches):
-    """The mini-batches from number ``first`` on of a graph of relations, see partition/graph/relation_rows.py: each
-    node selects from every relation that leaves its type.
-
-    A node is an entry of the frontier for each of these relations, whose slot is that of the node times the number of
-    relations, and the relation.
-    """
-
-    def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
-        rows = backend.store.relation_rows
-        assert rows is not None
-        self.shifts = backend.xp.asarray(rows.shifts)
-        self.fanouts = backend.xp.asarray(sizes_of_relations(backend.algorithm))
-        super().__init__(backend, first, sources)
-
-    def _enter(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
-        xp = self.xp
-        if self.depth + 1 == len(self.sizes):
-            return super()._enter(local, slot, vertex, previous)
-        check_nodes(int(self.node_counts.max()) if self.instances else 0, len(self.shifts))
-        sizes, (low, high, shift) = self.fanouts[self.depth + 1], self.shifts.T
-        leaves = (vertex[:, None] >= low) & (vertex[:, None] < high) & (sizes != 0)
-        entry, relation = xp.nonzero(leaves)
-        self.node, self.wanted, self.owner = slot[entry], sizes[relation], self.owner[entry]
-        slots = self.node * len(shift) + relation
-        return super()._enter(local[entry], slots, vertex[entry] + shift[relation], previous[entry])
-
-    def _nodes_of(self, entry: Array) -> Array:
-        return self.node[entry]
-
-    def _capacities(self, size: int) -> Array:
-        xp = self.xp
-        wanted = xp.where(self.wanted < 0, self.degree, self.wanted)
-        return xp.where(self.degree > 0, wanted, 0) if self.rule.replace else xp.minimum(wanted, self.degree)

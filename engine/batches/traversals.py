@@ -143,9 +143,7 @@ class Traversals:
         """Give every entry room for ``capacity`` neighbors: a number for each entry."""
         xp, self.capacity = self.xp, capacity
         if self.hops:
-            size = self.sizes[self.depth]
-            self.start = xp.arange(capacity.size, dtype=np.int64) * size
-            total = capacity.size * size
+            self.start, total = self._places_in_hop(self.sizes[self.depth])
         else:
             upto = xp.cumsum(capacity)
             self.start = upto - capacity
@@ -159,6 +157,10 @@ class Traversals:
         self.pending = xp.flatnonzero(capacity)
         if self.backend.streamed:
             self.backend.partitions.leave()  # reading in place may suit one depth and not the next
+
+    def _places_in_hop(self, size: int) -> tuple[Array, int]:
+        """Where the cells of each entry begin in the table of a hop, and how many it has."""
+        return self.xp.arange(self.vertex.size, dtype=np.int64) * size, self.vertex.size * size
 
     def _capacities(self, size: int) -> Array:
         """The largest number of neighbors that each entry can add."""
@@ -293,10 +295,10 @@ class Traversals:
         if self.depth + 1 == len(self.sizes):
             self.depth += 1
             return None
-        vertex = xp.where(self.out == self.none, -1, self.out.astype(np.int64))
+        parent, vertex = (xp.where(t == self.none, -1, t.astype(np.int64)).ravel() for t in self.tables[-2:])
         first = sum(t.shape[1] for t in self.tables[:-1])
         slot = xp.tile(xp.arange(first, first + width, dtype=np.int64), self.instances)
-        previous = xp.repeat(self.vertex, size)
+        previous = xp.repeat(parent, size)
         return self._enter(xp.repeat(xp.arange(self.instances), width), slot, vertex, previous)
 
     def _smallest_keys(self, entry: Array, cell: Array) -> tuple[Array, Array]:

@@ -267,6 +267,8 @@ FILES = {
     BatchKind.MINIBATCHES_BY_RELATION: ("select.cu",),
     BatchKind.MINIBATCHES_IN_TIME: ("neighbors_in_time.cu",),
     BatchKind.MINIBATCHES_BY_RELATION_IN_TIME: ("neighbors_in_time.cu",),
+    BatchKind.NEIGHBORS_BY_RELATION: ("select.cu",),
+    BatchKind.NEIGHBORS_BY_RELATION_IN_TIME: ("neighbors_in_time.cu",),
     BatchKind.IN_TIME: ("neighbors_in_time.cu",),
     BatchKind.HOP_TABLES_IN_TIME: ("hops_in_time.cu", "transits.cu"),
     BatchKind.SHARED_DRAWS_IN_TIME: ("lists_in_time.cu",),

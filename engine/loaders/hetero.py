@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from csaw.engine.export.by_type import ByType
 from csaw.engine.loaders.inputs import input_nodes_of
 from csaw.engine.loaders.pyg_arguments import int64_times
 from csaw.engine.loaders.tensors import needed
@@ -13,7 +14,7 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import NO_TIME, TIME
 from csaw.partition.graph.store import GraphStore
-from csaw.partition.graph.types import REVERSED, Types
+from csaw.partition.graph.types import Types
 from csaw.partition.ingestion.hetero_data import Edges, edges_of, in_memory
 
 if TYPE_CHECKING:
@@ -85,9 +86,7 @@ def typed_graph_of(data: "HeteroData", weight_attr: str | None, time_attr: str |
 def typed_store(store: GraphStore) -> SampledTypes:
     """A graph store of several types, to sample from its rows."""
     assert store.types is not None
-    turned = (one.reverse for one in store.types.relations)
-    names = ((one.source, one.name.removeprefix(REVERSED * 2), one.target) for one in turned)
-    return SampledTypes(store, None, tuple(names))
+    return SampledTypes(store, None, store.types.edge_types)
 
 
 def _times_of(data: "HeteroData", name: str, edges: Edges) -> np.ndarray:
@@ -181,40 +180,17 @@ def typed_output_of(arrays: "MiniBatch", graph: SampledTypes) -> HeteroSamplerOu
     bounds = torch.tensor(types.bounds, device=device)
     kind = torch.bucketize(n_id, bounds[1:], right=True)
     names, edge_types = types.names, graph.edge_types
-    nodes = _counted(kind, arrays["hop_nodes"], len(names))
-    edges = _counted(relation, arrays["hop_edges"], len(edge_types))
-    counts = torch.cat([nodes, edges]).tolist()  # waits for a GPU once
-    of_nodes, of_edges = _by_hop(counts[: nodes.numel()], len(names)), _by_hop(counts[nodes.numel() :], len(edge_types))
-    order, sizes = kind.argsort(stable=True), [sum(one) for one in of_nodes]
-    number = torch.empty_like(order)  # of each node among those of its type
-    starts = torch.tensor(np.cumsum([0, *sizes[:-1]]), device=device)
-    number[order] = torch.arange(order.numel(), device=device) - starts[kind[order]]
-    node = (n_id - bounds[kind])[order].split(sizes)
-    by = relation.argsort(stable=True)
-    parts = [sum(one) for one in of_edges]
+    by = ByType.of(kind, relation, arrays["hop_nodes"], arrays["hop_edges"], (len(names), len(edge_types)))
     columns = column if graph.order is None else graph.order[column]
-    ends = [values[by].split(parts) for values in (number[row], number[col], columns)]
+    ends = [by.of_edges(values) for values in (by.number[row], by.number[col], columns)]
     rows, cols, numbers = (dict(zip(edge_types, one, strict=True)) for one in ends)
-    seeds = arrays["batch"].to(device)[order].split(sizes) if "batch" in arrays else None
+    seeds = by.of_nodes(arrays["batch"].to(device)) if "batch" in arrays else None
     return HeteroSamplerOutput(
-        node=dict(zip(names, node, strict=True)),
+        node=dict(zip(names, by.of_nodes(n_id - bounds[kind]), strict=True)),
         row=rows,
         col=cols,
         edge=numbers,
         batch=None if seeds is None else dict(zip(names, seeds, strict=True)),
-        num_sampled_nodes=dict(zip(names, of_nodes, strict=True)),
-        num_sampled_edges=dict(zip(edge_types, of_edges, strict=True)),
+        num_sampled_nodes=dict(zip(names, by.num_sampled_nodes, strict=True)),
+        num_sampled_edges=dict(zip(edge_types, by.num_sampled_edges, strict=True)),
     )
-
-
-def _counted(kind: Tensor, hops: Sequence[int], kinds: int) -> Tensor:
-    """How many elements of each hop are of each kind, int64 [hops kinds]; ``hops``: how many each hop has."""
-    of = torch.arange(len(hops), device=kind.device).repeat_interleave(
-        torch.tensor(hops, dtype=torch.int64, device=kind.device)
-    )
-    return torch.bincount(of * kinds + kind, minlength=len(hops) * kinds)
-
-
-def _by_hop(counts: list[int], kinds: int) -> list[list[int]]:
-    """The numbers of each kind, hop by hop."""
-    return [counts[kind::kinds] for kind in range(kinds)]

@@ -52,6 +52,10 @@ class BatchKind(StrEnum):
     """Mini-batches, hop by hop, whose nodes select among edges before the times of their seeds."""
     MINIBATCHES_BY_RELATION_IN_TIME = "mini-batches-by-relation-in-time"
     """The same whose nodes select from each relation by itself."""
+    NEIGHBORS_BY_RELATION = "neighbors-by-relation"
+    """Hops whose vertices select from each relation by itself."""
+    NEIGHBORS_BY_RELATION_IN_TIME = "neighbors-by-relation-in-time"
+    """The same in time."""
     IN_TIME = "in-time"
     """Frontiers whose vertices select among edges before a time."""
     HOP_TABLES_IN_TIME = "hop-tables-in-time"
@@ -82,7 +86,7 @@ class BatchKind(StrEnum):
 
 def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
     """Choose the kind of the batches of a run whose graph is held as ``memory`` says."""
-    rule, in_time = shape.algorithm.rule, shape.needs.timed
+    rule, in_time, by_relation = shape.algorithm.rule, shape.needs.timed, fanouts_of(shape.algorithm) is not None
     match rule:
         case Steps():
             return BatchKind.UNLIMITED_WALKS if is_unlimited(shape.algorithm) else BatchKind.WALKS
@@ -101,13 +105,13 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
         case MiniBatch() if in_time:
             if not (shape.on_gpu or memory.residency.streams):
                 return BatchKind.WHOLE_IN_TIME
-            by_relation = fanouts_of(shape.algorithm) is not None
             return BatchKind.MINIBATCHES_BY_RELATION_IN_TIME if by_relation else BatchKind.MINIBATCHES_IN_TIME
         case MiniBatch():
             if drawn_whole(shape, memory):
                 return BatchKind.WHOLE_MINIBATCHES
-            by_relation = fanouts_of(shape.algorithm) is not None
             return BatchKind.MINIBATCHES_BY_RELATION if by_relation else BatchKind.MINIBATCHES
+    if by_relation:
+        return BatchKind.NEIGHBORS_BY_RELATION_IN_TIME if in_time else BatchKind.NEIGHBORS_BY_RELATION
     if in_time and rule.together:
         return BatchKind.POOLS_IN_TIME
     if in_time:

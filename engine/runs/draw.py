@@ -64,7 +64,8 @@ def draw_batches(job: Job, first: int = 0, last: int | None = None) -> Finished:
 
     In time, walks have ``times`` [n, walk length], hops ``seed_time`` [n, m] and ``time_1``, ... of the shapes of
     ``hop_1``, ..., and others ``time`` [edges] and ``seed_time`` [sources or seeds]; labor and layer also ``src_time``
-    and ``dst_time`` [edges].
+    and ``dst_time`` [edges]. With fanouts by relation, batches have ``relation`` [edges], and hops ``relation_1``, ...
+    of the shapes of ``hop_1``, ...
 
     The classes in ``engine/samples/layouts/`` describe them all.
 

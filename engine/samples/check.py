@@ -20,8 +20,10 @@ from csaw.partition.arrays.files import LARGEST_JSON, sync_folder
 from csaw.partition.arrays.nodes import group_node
 from csaw.partition.arrays.replace import require_not_aside
 from csaw.partition.base.plain_data import Record
-from csaw.partition.errors import ChangedError, StoreError
+from csaw.partition.errors import ChangedError, OptionError, StoreError
+from csaw.partition.graph.attributes import TYPED
 from csaw.partition.graph.store import GraphStore
+from csaw.partition.graph.types import DescribedTypes, Types
 
 if TYPE_CHECKING:
     from csaw.engine.api.recorded import Request
@@ -55,6 +57,7 @@ def graph_facts(store: GraphStore) -> Record:
         "directed": store.directed,
         "id_kind": store.id_kind,
         **({} if time is None else {"time_units": time.units}),
+        **({} if store.types is None else {TYPED: store.types.attributes}),
     }
 
 
@@ -82,6 +85,7 @@ MANIFEST: dict[str, dict[str, tuple[type, ...]]] = {
         "id_kind": TEXT,
         "time_units": TEXT,
         "directed": (bool,),
+        TYPED: (dict,),
     },
 }
 """The types of what a manifest says; integers are from 0 to 2^64 - 1."""
@@ -97,6 +101,7 @@ class SampledGraph(TypedDict, total=False):
     id_kind: str
     time_units: str
     directed: bool
+    types: DescribedTypes
 
 
 class Manifest(TypedDict, total=False):
@@ -114,6 +119,7 @@ class Manifest(TypedDict, total=False):
     source: str
 
 
+NO_TYPES: DescribedTypes = {"vertices": {}, "relations": []}
 OWN = "sha256_of_these"
 FILE = re.compile(r"(\w+/)?(zarr\.json|c(\.\d+)+)")
 NAMES = {"vertex_ids": "uint8", "vertex_id_offsets": "int64"}
@@ -177,6 +183,10 @@ def _check_attributes(where: Path, attributes: Record) -> None:
             right = type(value) in kinds and (type(value) is not int or 0 <= value < 2**64)
             if name in manifest.get(part, {}) and not right:
                 files.refuse(where, f"{part}: {name}: {' or '.join(kind.__name__ for kind in kinds)}", value)
+    try:
+        Types.described(manifest.get("graph", {}).get(TYPED, NO_TYPES))
+    except OptionError as error:
+        raise StoreError(f"{where}: graph: {TYPED}: {error}; {AGAIN}") from error
 
 
 def _is_count(value: object, least: int = 0) -> bool:

@@ -2,9 +2,12 @@
 weights, of disjoint mini-batches their seeds.
 """
 
+from collections.abc import Container
+
 import numpy as np
 
 from csaw.engine.samples.layouts import Links
+from csaw.engine.samples.layouts.hops import relation_names
 from csaw.engine.samples.layouts.layout import BATCH, EDGE, EDGE_WEIGHT, OF_COPIES, SEED_TIME, TIME
 from csaw.engine.samples.opened import OpenedSamples
 from csaw.partition.errors import RepeatedEdgesError, StoreError
@@ -63,7 +66,13 @@ def edge_columns(samples: OpenedSamples) -> tuple[str, ...]:
     """
     if isinstance(samples.layout, Links):
         return (*EDGE[:-1], LABEL)
-    return (*EDGE, *time_columns(samples), *(name for name in (EDGE_WEIGHT, BATCH, RELATION.name) if name in samples))
+    further = (name for name in (EDGE_WEIGHT, BATCH) if name in samples)
+    return (*EDGE, *time_columns(samples), *further, *((RELATION.name,) if has_relations(samples) else ()))
+
+
+def has_relations(samples: OpenedSamples | Container[str]) -> bool:
+    """Whether samples, or their arrays, have the relation of each edge."""
+    return RELATION.name in samples or relation_names(range(2))[0] in samples
 
 
 def time_columns(samples: OpenedSamples) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.base.read_only import frozen
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.edge_columns import NO_UNITS
+from csaw.partition.graph.types import Types
 
 
 class Source(ABC):
@@ -253,6 +254,12 @@ class OpenedSamples:
         """The units of times, as those of the graph; ``1``, integers as they are, where the manifest does not say."""
         units: str = self.manifest.get("graph", {}).get("time_units", NO_UNITS)
         return units
+
+    @property
+    def types(self) -> Types | None:
+        """The types of the graph's vertices and its relations; None where it has one type."""
+        said = self.manifest.get("graph", {}).get("types")
+        return None if said is None else Types.described(said)
 
     @property
     def results(self) -> Record:

@@ -38,6 +38,9 @@
     Only with the graph, and always of mini-batches: the number of each edge, counted through the rows of the store (its
     weight is ``store.load().weights[e_id]``); -1 for a step of a walk that is no edge, a jump. Of a graph with repeated
     edges only where their times tell the sampled ones apart.
+``node_type`` int64 [nodes], ``edge_type`` int64 [edges]
+    Only of samples with fanouts by relation: the numbers of the type of each node and of the relation of each edge, in
+    the order in which ``samples.types`` has them.
 
 Instances share no node. A walk or a tree of hops has a node for each of its places, because each place has drawn its
 own neighbors. A model with as many layers as hops therefore gives each seed the same result as on the seed's own tree.
@@ -57,7 +60,7 @@ from csaw.engine.samples.ahead import in_order, pieces
 from csaw.engine.samples.array import check_names
 from csaw.engine.samples.edges import edge_arrays, edge_numbers
 from csaw.engine.samples.opened import OpenedSamples, require_instances
-from csaw.engine.samples.pyg_batches import CLASSES, Batch, in_order_of_names, joined
+from csaw.engine.samples.pyg_batches import CLASSES, EDGE_TYPE, NODE_TYPE, Batch, in_order_of_names, joined
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.store import GraphStore
 
@@ -81,6 +84,8 @@ def batch_of(
     ids = made["n_id"]
     made["n_id"] = _signed(samples, ids)
     made["num_nodes"] = ids.size
+    if EDGE_TYPE in made and samples.types is not None:
+        made[NODE_TYPE] = samples.types.of(made["n_id"])
     if samples.words is not None:
         check_names(samples.path, ids, len(samples.words))
         made["original_id"] = samples.words

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from csaw.partition.base.plain_data import Record
+from csaw.partition.graph.types import RELATION
 
 # Batches of consecutive instances as one batch, the same that all instances together would have given.
 #
@@ -12,7 +13,8 @@ from csaw.partition.base.plain_data import Record
 # another. So a part's share of a class is moved as a whole, and a number of a node by how far its class is.
 
 Batch = Record
-OF_EDGES = {"edge_weight": np.float32, "edge_time": np.int64}  # what batches may have of each edge
+NODE_TYPE, EDGE_TYPE = "node_type", "edge_type"
+OF_EDGES = {"edge_weight": np.float32, "edge_time": np.int64, EDGE_TYPE: np.int64}  # what batches may have of each edge
 OF_NODES, OF_SEEDS = ("n_id", "batch", "node_time"), ("input_id", "seed_time")  # and of each node and seed
 ORDER = (
     "edge_index",
@@ -237,6 +239,7 @@ def of_minibatches(arrays: Arrays) -> Batch:
         "num_sampled_nodes": arrays["hop_nodes"].sum(axis=0),
         "num_sampled_edges": arrays["hop_edges"].sum(axis=0),
         "e_id": arrays["e_id"][edge_order],
+        **({EDGE_TYPE: arrays[RELATION.name][edge_order].astype(np.int64)} if RELATION.name in arrays else {}),
         **{name: arrays[name].copy() for name in ("y", "probability", "seed_time") if name in arrays},
         **({"edge_time": arrays["time"][edge_order]} if "time" in arrays else {}),
     }

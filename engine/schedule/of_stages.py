@@ -72,8 +72,10 @@ class Relations:
         self.rows, self.store, self.xp = rows, store, xp
         self.edges_there: Array | None = None
 
-    def numbered(self, sources: np.ndarray) -> np.ndarray:
-        """The sources of mini-batches with the numbers that their vertices have there."""
+    def numbered(self, sources: Array) -> Array:
+        """The sources of instances, maybe on the device, with the numbers that their vertices have there."""
+        if sources.ndim == 2:
+            return self.rows.numbered(np if isinstance(sources, np.ndarray) else self.xp, sources)
         return np.dstack([self.rows.numbered(np, sources[:, :, 0]), sources[:, :, 1:]])
 
     def stored_edges(self, xp: ModuleType) -> Array:
@@ -87,7 +89,7 @@ class Relations:
 
 @dataclass(frozen=True)
 class OfRelations:
-    """A batch of mini-batches with the vertices and the edges of the graph itself, and the relation of each edge."""
+    """A batch with the vertices of the graph itself; of mini-batches also its edges, and the relation of each."""
 
     drawn: Batch
     relations: Relations
@@ -99,6 +101,9 @@ class OfRelations:
         return self._in_graph(self.relations.xp, self.drawn.on_device())
 
     def _in_graph(self, xp: ModuleType, arrays: dict[str, Array]) -> dict[str, Array]:
-        rows, edges = self.relations.rows, arrays["e_id"]
+        rows = self.relations.rows
+        if "e_id" not in arrays:
+            return {name: rows.in_graph(xp, held) if name.startswith(HOP) else held for name, held in arrays.items()}
+        edges = arrays["e_id"]
         found = {"n_id": rows.in_graph(xp, arrays["n_id"]), RELATION.name: rows.relation_of(xp, edges)}
         return arrays | found | {"e_id": self.relations.stored_edges(xp)[edges].astype(np.int64)}

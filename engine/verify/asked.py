@@ -34,6 +34,7 @@ from csaw.engine.api.rules import ENDS, SOURCES, SOURCES_AND_TARGETS, STEPS, Bud
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.plan.by_relation import needs_relations
 from csaw.engine.samples import Samples
+from csaw.engine.samples.edges import has_relations
 from csaw.engine.samples.layouts import SUBGRAPHS, Arrays, drawn_layout
 from csaw.engine.samples.layouts.layout import EDGE_WEIGHT, SEED_TIME
 from csaw.engine.samples.stored import PartOf
@@ -42,7 +43,6 @@ from csaw.engine.sources.sources import SourcesDigest, kind_of_sources
 from csaw.engine.verify.checks import Check, Checks
 from csaw.engine.verify.induced import most_hops
 from csaw.partition.graph.store import GraphStore
-from csaw.partition.graph.types import RELATION
 
 NAME = "request"
 NO_BOUND = float("inf")
@@ -132,7 +132,7 @@ class Asked:
         in_time = a.time_strategy is not None and not self.whole
         yield Number("times of sources", in_time, SEED_TIME in arrays)
         by_relation = needs_relations(a, self.store)
-        yield Number("relations of edges", by_relation, RELATION.name in arrays)
+        yield Number("relations of edges", by_relation, has_relations(arrays))
         yield Number("metapath", False, by_relation and "metapath" in self.request)
         no_bias = a.time_strategy is not None or isinstance(a.rule, BudgetLayers)
         yield Number("edge_bias", False, no_bias and self.request.get("edge_bias") is not None)

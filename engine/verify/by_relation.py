@@ -40,6 +40,17 @@ class RowsByRelation:
         columns = {TIME.name: graph.columns[TIME.name][order]} if TIME.name in graph.columns else {}
         self.graph = Graph(indptr, graph.indices[order].astype(np.int64) * self.relations, weights, columns)
 
+    def offsets(self, hop: int) -> np.ndarray:
+        """Where the picks of each relation begin among those of a vertex at a hop: after those of relations before it
+        that leave the same type.
+        """
+        return np.array(
+            [
+                self.sizes[hop, :relation][self.sources[:relation, 0] == first].sum()
+                for relation, first in enumerate(self.sources[:, 0].tolist())
+            ]
+        )
+
     def selecting(self, vertex: np.ndarray, hop: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The nodes that select, by the ``vertex`` and the ``hop`` of each, and the relations that they select from;
         node by node.

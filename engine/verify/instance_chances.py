@@ -18,9 +18,11 @@ from csaw.engine.api.law import edge_biases, edge_law, next_law, of_largest
 from csaw.engine.api.rules import BudgetLayers, NonNeighbors
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.samples.layouts import Arrays, Ragged, SampleLayout
+from csaw.engine.samples.layouts.hops import hop_names
 from csaw.engine.sources.link_ends import edges_of
 from csaw.engine.sources.sources import are_sets
 from csaw.engine.verify.budgets import Budgets
+from csaw.engine.verify.by_relation import RowsByRelation
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.entries import Entries, UniqueEntries
 from csaw.engine.verify.groups import Group
@@ -350,7 +352,10 @@ def _of_walk(subject: Subject, arrays: Arrays) -> Iterator[float]:
 
 
 def _of_hops(subject: Subject, arrays: Arrays) -> Iterator[float]:
-    hops = [subject.dense(array)[0].tolist() for array in arrays.values()]
+    hops = [subject.dense(arrays[name])[0].tolist() for name in hop_names(arrays)]
+    if subject.by_relation is not None:
+        yield from _of_hops_by_relation(subject, subject.by_relation, hops)
+        return
     source = hops[0][0]
     before = [NONE] * len(hops[0])
     for depth, size in enumerate(subject.traversal.sizes()):
@@ -360,6 +365,18 @@ def _of_hops(subject: Subject, arrays: Arrays) -> Iterator[float]:
             picked = [u for u in hops[depth + 1][entry * size : (entry + 1) * size] if u >= 0]
             yield _of_selection(subject, v, before[entry], source, depth, picked)
         before = [v for v in hops[depth] for _ in range(size)]
+
+
+def _of_hops_by_relation(subject: Subject, rows: RowsByRelation, hops: list[list[int]]) -> Iterator[float]:
+    for depth, width in enumerate(subject.traversal.sizes()):
+        offsets, vertices = rows.offsets(depth), np.array(hops[depth], np.int64)
+        for entry, of in zip(
+            *(one.tolist() for one in rows.selecting(vertices, np.full(vertices.size, depth))), strict=True
+        ):
+            begin = entry * width + offsets[of]
+            ends = hops[depth + 1][begin : begin + rows.sizes[depth, of]]
+            picked = [u * rows.relations for u in ends if u >= 0]
+            yield _of_selection(subject.of_rows, hops[depth][entry] * rows.relations + of, NONE, NONE, depth, picked)
 
 
 def _of_selection(subject: Subject, v: int, prev: int, source: int, depth: int, picked: list[int]) -> float:

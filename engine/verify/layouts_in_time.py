@@ -87,7 +87,7 @@ def _judge_of(subject: Subject) -> InTime | Together:
     """The checks of what frontiers select together, or each vertex by itself."""
     if subject.traversal.shares_draws:
         return SharedDraws(subject)
-    return Pools(subject) if subject.traversal.collective else InTime(subject)
+    return Pools(subject) if subject.traversal.collective else InTime(subject.of_rows)
 
 
 def _of_group(subject: Subject, judged: InTime | Together, arrays: Arrays, first: int) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from csaw.engine.api.algorithm import NONE
 from csaw.engine.api.law import Place, edge_biases, edge_law, of_largest
 from csaw.engine.samples.layouts.layout import SEED_TIME
+from csaw.engine.verify.by_relation import RowsByRelation
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.course import LAW, passed
 from csaw.engine.verify.kernels import multiplicity
@@ -274,7 +275,7 @@ def verify_hops(subject: Subject, checks: Checks) -> None:
     """Check the children of each column: they are neighbors, as many as asked for, and without replacement no edge is
     there twice.
     """
-    sources, neighbors = 0, OfRows(subject)
+    sources, neighbors = 0, OfRows(subject.of_rows)
     for start, arrays in passed(subject.samples, watch=subject.watch):
         sources += _wrong_sources(subject, start, subject.dense(arrays["hop_0"]))
         for s, strange in hops_of(subject, arrays, subject.samples.first + start):
@@ -296,6 +297,9 @@ def hops_of(subject: Subject, arrays: dict[str, np.ndarray], first: int) -> Iter
     """Yield the selections of each hop of a group, from instance ``first`` on, and the number of its cells that are out
     of order: behind an empty one, below one, or empty with a time.
     """
+    if subject.by_relation is not None:
+        yield from _hops_by_relation(subject, subject.by_relation, arrays, first)
+        return
     sizes, hop, timed = subject.traversal.sizes(), subject.dense(arrays["hop_0"]), SEED_TIME in arrays
     instances, width = hop.shape
     every = one_of(subject, sum(arrays[f"hop_{depth}"].size for depth in range(len(sizes))), instances)
@@ -317,6 +321,41 @@ def hops_of(subject: Subject, arrays: dict[str, np.ndarray], first: int) -> Iter
         at = {name: column[owner] for name, column in at.items()} | {"prev": at["v"][owner], "v": cells}
         if timed and getattr(subject.algorithm, "against_previous", False):
             at["now"] = time
+
+
+def _hops_by_relation(
+    subject: Subject, rows: RowsByRelation, arrays: dict[str, np.ndarray], first: int
+) -> Iterator[tuple[Selections, int]]:
+    """The same where vertices select from each relation by itself. The cells of a vertex are those of one relation that
+    leaves its type after the other; out of order is a cell of none of them, or with another relation than it has.
+    """
+    widths, vertex, timed = subject.traversal.sizes(), subject.dense(arrays["hop_0"]), SEED_TIME in arrays
+    instances, every = (
+        vertex.shape[0],
+        one_of(subject, sum(arrays[f"hop_{k}"].size for k in range(len(widths))), len(vertex)),
+    )
+    instance, vertex = np.repeat(np.arange(instances), vertex.shape[1]) + first, vertex.ravel()
+    now = arrays[SEED_TIME].ravel() if timed else UNTIMED
+    for depth, width in enumerate(widths):
+        cells, relation = subject.dense(arrays[f"hop_{depth + 1}"]).ravel(), arrays[f"relation_{depth + 1}"].ravel()
+        node, of = rows.selecting(vertex, np.full(vertex.size, depth))
+        size = rows.sizes[depth, of]
+        begin = node * width + rows.offsets(depth)[of]
+        owner = np.full(cells.size, NONE)  # the selection that each cell is of
+        number = np.repeat(np.arange(node.size), size)
+        owner[np.repeat(begin - (np.cumsum(size) - size), size) + np.arange(number.size)] = number
+        there, time = cells >= 0, arrays[f"time_{depth + 1}"].ravel() if timed else np.full(cells.size, NO_TIME)
+        strange = int((there & (owner < 0)).sum() + (~there & ((time != NO_TIME) | (relation != 0))).sum())
+        strange += int((there[1:] & ~there[:-1] & (owner[1:] == owner[:-1])).sum())
+        kept = there & (owner >= 0)
+        strange += int((relation[kept] != of[owner[kept]]).sum())
+        row = vertex[node] * rows.relations + of
+        of_rows = (row, row.reshape(-1, 1), size, np.full(row.size, depth), instance[node], every)
+        times = (now[node], time[kept]) if timed else ()
+        yield Selections(*of_rows, owner[kept], cells[kept] * rows.relations, *times), strange
+        vertex, instance = cells, np.repeat(instance, width)
+        against = getattr(subject.algorithm, "against_previous", False)
+        now = (time if against else np.repeat(now, width)) if timed else UNTIMED
 
 
 # Edges of the graph.

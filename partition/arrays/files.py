@@ -120,7 +120,7 @@ GRAPH_ARRAY = (
 SAMPLE_ARRAY = (
     r"(walks|lengths|times|hop_\d+|walk_ptr|instance_ptr|src|dst|depth|weight|sources_ptr|sources|vertices_ptr|vertices"
     r"|layer|probability|node_ptr|n_id|batch|edge_ptr|row|col|e_id|seed_ptr|input_id|y|hop_nodes|hop_edges"
-    r"|time|time_\d+|relation|seed_time|src_time|dst_time|links|negatives|vertex_ids|vertex_id_offsets|given_sources)"
+    r"|time|time_\d+|relation(_\d+)?|seed_time|src_time|dst_time|links|negatives|vertex_ids|vertex_id_offsets|given_sources)"
 )
 CHECKPOINT = r"checkpoints/\d{6,}"
 FOLDERS = {

@@ -280,18 +280,8 @@ def _check_columns(path: Path, listed: object, attributes: Attributes) -> None:
 
 
 def _check_types(path: Path, attributes: Attributes) -> None:
-    said = attributes[TYPED]
-    vertices, relations = (said.get(name) for name in ("vertices", "relations")) if isinstance(said, dict) else (0, 0)
-    parts = {"source": str, "name": str, "target": str, "edges": int}
-    if not (
-        isinstance(vertices, dict)
-        and isinstance(relations, list)
-        and all(_has(one, parts) for one in relations)
-        and all(type(size) is int and size >= 0 for size in vertices.values())
-    ):
-        raise _wrong(path, TYPED, "vertices of each type, and relations with source, name, target and edges", said)
     try:
-        types = Types.described(said)
+        types = Types.described(attributes[TYPED])
     except OptionError as error:
         raise StoreError(f"{path}/zarr.json: {TYPED}: {error}; {AGAIN}") from error
     if (types.bounds[-1], sum(types.edges)) != (attributes["vertices"], attributes["edges"]):

@@ -70,9 +70,16 @@ class RelationRows:
         """Numbers by which kernels know each relation at each hop, int64 [hops, relations, 5]: its shifts; how many
         edges a node selects, ``sizes`` [hops, relations]; and how many of relations before it that leave the same type.
         """
-        offsets = sizes @ np.triu(self._same_source, 1)
         shifts = np.broadcast_to(self.shifts, (*sizes.shape, 3))
-        return np.ascontiguousarray(np.concatenate([shifts, sizes[:, :, None], offsets[:, :, None]], axis=2))
+        parts = [shifts, sizes[:, :, None], self.offsets(sizes)[:, :, None]]
+        return np.ascontiguousarray(np.concatenate(parts, axis=2))
+
+    def offsets(self, sizes: np.ndarray) -> np.ndarray:
+        """How many edges a vertex selects of relations before each that leave the same type; ``sizes`` and the result
+        int64 [hops, relations].
+        """
+        found: np.ndarray = sizes @ np.triu(self._same_source, 1)
+        return found
 
     def widest(self, sizes: np.ndarray) -> tuple[int, ...]:
         """The most edges of a node at each hop; ``sizes`` [hops, relations] from 0 on."""
@@ -108,10 +115,13 @@ class RelationRows:
         return numbers
 
     def in_graph(self, xp: ModuleType, numbers: np.ndarray) -> np.ndarray:
-        """The vertices of the graph itself that have these numbers."""
+        """The vertices of the graph itself that have these numbers; the largest number of its type, which stands for
+        none, becomes that of the graph's.
+        """
         found = numbers.astype(np.int64)
         kind = xp.searchsorted(xp.asarray(self.bases), found, side="right") - 1
         vertices: np.ndarray = found - xp.asarray(self.bases - self.firsts[:-1])[kind]
+        vertices[numbers == np.iinfo(numbers.dtype).max] = -1
         return vertices.astype(self.id_dtype)
 
     def relation_of(self, xp: ModuleType, edges: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Self, TypedDict
+from typing import Self, TypedDict, TypeGuard
 
 import numpy as np
 
@@ -116,8 +116,11 @@ class Types:
     edges: tuple[int, ...]
 
     @classmethod
-    def described(cls, said: DescribedTypes) -> Self:
+    def described(cls, said: object) -> Self:
         """The types that the attributes of a store describe. OptionError where they cannot be any."""
+        if not _is_described(said):
+            parts = "vertices of each type, and relations with source, name, target and edges"
+            raise OptionError(f"expected {parts}, found {quoted(said)}")
         relations = distinct(Relation.of(one["source"], one["name"], one["target"]) for one in said["relations"])
         if missing := sorted({one for r in relations for one in (r.source, r.target)} - said["vertices"].keys()):
             raise OptionError(f"{missing[0]} is the type of an end of a relation, but not in the list of types")
@@ -150,6 +153,14 @@ class Types:
         number = self.names.index(name)
         return self.bounds[number], self.bounds[number + 1]
 
+    @property
+    def edge_types(self) -> tuple[tuple[str, str, str], ...]:
+        """The relations turned round, by their numbers: messages go from the neighbor that was drawn to the vertex that
+        it was drawn for. The reverse of ``rev_writes`` is ``writes``.
+        """
+        turned = (one.reverse for one in self.relations)
+        return tuple((one.source, one.name.removeprefix(REVERSED * 2), one.target) for one in turned)
+
     def of(self, vertices: np.ndarray) -> np.ndarray:
         """The number of the type of each dense id, in an array of the same shape."""
         return np.searchsorted(self.bounds, vertices, side="right") - 1
@@ -158,6 +169,18 @@ class Types:
         """The numbers of the types of source and target by relation, int64 [relations, 2]."""
         place = {name: number for number, name in enumerate(self.names)}
         return np.array([(place[one.source], place[one.target]) for one in self.relations], np.int64).reshape(-1, 2)
+
+
+def _is_described(said: object) -> TypeGuard[DescribedTypes]:
+    """Whether attributes have the parts of types, with values of their types; integers are from 0."""
+    if not (
+        isinstance(said, dict) and isinstance(said.get("vertices"), dict) and isinstance(said.get("relations"), list)
+    ):
+        return False
+    relations = [one if isinstance(one, dict) else {} for one in said["relations"]]
+    texts = [one.get(name) for one in relations for name in ("source", "name", "target")]
+    counts = [*said["vertices"].values(), *(one.get("edges") for one in relations)]
+    return all(type(one) is str for one in texts) and all(type(one) is int and one >= 0 for one in counts)
 
 
 def bounds_of(words: Words, relations: Sequence[Relation]) -> tuple[tuple[str, ...], tuple[int, ...]]:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import TypedDict, TypeGuard
@@ -24,8 +25,9 @@ from csaw.partition.graph.write import write_graph
 from csaw.partition.ingestion.given_graph import graph_in_memory
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.job import IngestJob, budget_of, crew_of
+from csaw.partition.ingestion.keyed_tables import KeyedTables, tables_in_memory
 from csaw.partition.ingestion.objects import Foreign
-from csaw.partition.ingestion.pipeline import Input, InputFiles, ingest, name_of
+from csaw.partition.ingestion.pipeline import Input, InputFiles, check_out, ingest, name_of
 from csaw.partition.ingestion.text.pieces import Ends, FileRows, Piece
 from csaw.partition.ingestion.text.readers import Several, files_of
 from csaw.partition.ingestion.text.word_cells import Cells
@@ -188,6 +190,8 @@ def make(
 ) -> GraphStore:
     """The graph store ``out``; ``csaw.partition`` describes the arguments."""
     options = _as_ingested(given)
+    if (tables := _tables_of(inputs, options)) is not None:
+        return store_of_tables(tables, out, IngestOptions(**options))
     if (found := _files_of(inputs, options)) is None:
         return written(_in_memory(inputs, options), out, options)
     files = found.paths if isinstance(found, RelationFiles) else found
@@ -199,9 +203,28 @@ def make(
 def look(inputs: Foreign, given: Values) -> Record:
     """How ``inputs`` would be read, and the first edges; ``csaw.partition.preview`` describes it."""
     options = _as_ingested(given)
+    if (tables := _tables_of(inputs, options)) is not None:
+        return preview_in_memory(tables_in_memory(tables, IngestOptions(**options)))
     if (found := _files_of(inputs, options)) is None:
         return preview_in_memory(_in_memory(inputs, options))
     return preview(found, IngestOptions(**options))
+
+
+def store_of_tables(tables: KeyedTables, out: str | Path, options: IngestOptions) -> GraphStore:
+    """The store ``out`` of tables with keys."""
+    check_out(out, options)
+    return written(tables_in_memory(tables, options), Path(out), asdict(options))
+
+
+def _tables_of(inputs: Foreign, options: Values) -> KeyedTables | None:
+    """The tables with keys that ``inputs`` describes; None if it is anything else. ``options`` become those of an
+    ingest.
+    """
+    if (found := KeyedTables.of(inputs)) is None:
+        return None
+    reverses = flag("reverse_relations", options.pop("reverse_relations", False))
+    _refuse_unknown(options)
+    return replace(found, reversed=reverses)
 
 
 def _files_of(inputs: Foreign, options: Values) -> list[str] | RelationFiles | None:

@@ -1,11 +1,13 @@
-"""Mini-batches that select from each relation by itself: the bytes of the CPU, wherever the GPU keeps the graph."""
+"""Mini-batches and neighbors that select from each relation by itself: the bytes of the CPU, wherever the GPU keeps the
+graph.
+"""
 
 import numpy as np
 import pytest
 from helpers.gpu import device_or_skip
 from helpers.graphs import arrays_of
 from helpers.invariance import assert_same
-from helpers.relations import SEEDS, TIMED, WAYS, graph_in_time, random_graph
+from helpers.relations import SEEDS, TIMED, TIMED_HOPS, WAYS, WAYS_OF_HOPS, graph_in_time, random_graph
 
 import csaw
 
@@ -43,6 +45,43 @@ def test_batches_in_the_memory_of_the_gpu_have_the_vertices_of_the_graph(tmp_pat
         [batch] = stream
         arrays = {name: array.get() for name, array in batch.on_device().items() if name in stored}
     assert {"n_id", "e_id", "relation"} <= set(arrays)
+    assert_same(
+        {name: np.asarray(array, stored[name].dtype) for name, array in arrays.items()}, {n: stored[n] for n in arrays}
+    )
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])
+@pytest.mark.parametrize("how", WAYS_OF_HOPS)
+def test_neighbors_by_relation_are_those_of_the_cpu(tmp_path, store, how, residency):
+    options = {"sources": "type:b", "seed": 5} | WAYS_OF_HOPS[how]
+    expected = arrays_of(store, tmp_path / "s.zarr", "neighbor", **options)
+    found = arrays_of(store, tmp_path / "s.zarr", "neighbor", device="cuda", residency=residency, **options)
+    assert_same(expected, found)
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])
+@pytest.mark.parametrize("how", TIMED_HOPS)
+def test_neighbors_in_time_are_those_of_the_cpu(tmp_path, how, residency):
+    store = graph_in_time(tmp_path, partitions=4)
+    options = {"sources": SEEDS, "seed": 5} | TIMED_HOPS[how]
+    expected = arrays_of(store, tmp_path / "s.zarr", "neighbor", **options)
+    found = arrays_of(store, tmp_path / "s.zarr", "neighbor", device="cuda", residency=residency, **options)
+    assert_same(expected, found)
+
+
+def test_all_vertices_are_sources_on_the_gpu_too(tmp_path, store):
+    options = {"seed": 5} | WAYS_OF_HOPS["uniform"]
+    expected = arrays_of(store, tmp_path / "s.zarr", "neighbor", **options)
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "neighbor", device="cuda", **options))
+
+
+def test_neighbors_in_the_memory_of_the_gpu_have_the_vertices_of_the_graph(tmp_path, store):
+    options = {"sources": "type:b", "seed": 5} | WAYS_OF_HOPS["uniform"]
+    stored = arrays_of(store, tmp_path / "s.zarr", "neighbor", **options)
+    with csaw.stream(store, algo="neighbor", device="cuda", on_device=True, **options) as stream:
+        [batch] = stream
+        arrays = {name: array.get() for name, array in batch.on_device().items()}
+    assert {"hop_2", "relation_2"} <= set(arrays)
     assert_same(
         {name: np.asarray(array, stored[name].dtype) for name, array in arrays.items()}, {n: stored[n] for n in arrays}
     )

@@ -145,7 +145,7 @@ def stored_arrays(out):
         "src_time",
         "dst_time",
     )
-    of_hops = [f"time_{k}" for k in range(1, len(wanted))]
+    of_hops = [f"{of}_{k}" for of in ("time", "relation") for k in range(1, len(wanted))]
     wanted += [name for name in (*further, *of_hops) if name in samples and name not in wanted]
     import zarr
 

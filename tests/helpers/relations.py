@@ -57,3 +57,17 @@ def graph_in_time(folder, **options):
         lines = "".join(f"{x},{y},{t}\n" for x, y, t in zip(*ends, draw.integers(0, 50, 4000), strict=True))
         files[relation] = f"source,target,time\n{lines}"
     return partitioned(folder, files, reverse_relations=True, time_column="time", **options)
+
+
+WAYS_OF_HOPS = {name: WAYS[name] for name in ("uniform", "replace", "replace-uniform", "sums")} | {
+    "its": {"select": "its", "fanout": FIXED},
+    "zero": {"fanout": {"to_c": (1, 0), "b-to_b-b": (0, 2), "rev_to_c": (0, 3)}},
+}
+"""Ways to select in tables of hops, which have a place for each neighbor."""
+TIMED_HOPS = {
+    "uniform": {"time_strategy": "uniform", "fanout": FIXED},
+    "previous": {"time_strategy": "uniform", "time_against": "previous", "fanout": FIXED},
+    "last": TIMED["last"],
+    "strict": TIMED["strict"],
+    "replace": TIMED["replace"],
+}

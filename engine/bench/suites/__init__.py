@@ -22,6 +22,7 @@ MODULES = {  # by module, so that names are known before any is imported
     "own": ("own-biases", "own-measures"),
     "papers": ("instances", "neighbor-size", "scaling", "selection", "transit"),
     "peers": ("peers",),
+    "relations": ("relations",),
     "sampling": ("in-time", "layers", "links", "neighbors", "overview", "walks"),
     "scale_out": ("scale-out",),
     "training": ("training",),

@@ -21,7 +21,7 @@ from csaw.engine.bench.bench_row import (
     ratio_in,
 )
 from csaw.engine.bench.context import Context, Suite
-from csaw.engine.bench.graphs import GOAL_DEVICE, SPAN, Graph, in_clusters, with_times
+from csaw.engine.bench.graphs import GOAL_DEVICE, MOST_EDGES, SPAN, Graph, in_clusters, with_times
 from csaw.engine.bench.machine import CHAINED, CHAINS, plain_write
 from csaw.engine.bench.measure import NEGATIVES, Work
 from csaw.engine.runs.execute import execute
@@ -125,7 +125,6 @@ Those of C-SAW's figures 9 to 12 are 2000 instances with neighbor size 2 and dep
 
 
 IN_TIME_SHARE = 0.5
-MOST_EDGES = 1 << 29  # which are brought into the order by time on the host, a hundred nanoseconds each
 MANY, SHORT = 4_000_000, {"walk_length": 20}
 TWO_HOPS = {"fanout": (25, 10)}
 STATIC_WALK = Work("uniform walk, without time", "deepwalk", MANY, SHORT)

@@ -20,7 +20,7 @@ from csaw.engine.export.graph_rows import Edges, Listed, Piece
 from csaw.engine.export.tables import columns_of, names_of_ends
 from csaw.engine.samples import Samples
 from csaw.engine.samples.ahead import Span, group_bytes
-from csaw.engine.samples.edges import LABEL, are_alone, edge_columns, numbered_edges
+from csaw.engine.samples.edges import LABEL, are_alone, edge_columns, has_relations, numbered_edges
 from csaw.engine.samples.layouts.layout import BATCH, EDGE_WEIGHT, OF_COPIES, TIME
 from csaw.partition.graph.attributes import COUNT, NUMBER
 from csaw.partition.graph.types import RELATION
@@ -92,7 +92,7 @@ def _schema(samples: Samples) -> "Schema":
         edge[EDGE_WEIGHT] = (pa.float32(), samples.layout.declared(EDGE_WEIGHT).said, NUMBER)
     if BATCH in samples:
         edge[BATCH] = (pa.int32(), "number of the seed in its mini-batch, for which the edge was drawn", COUNT)
-    if RELATION.name in samples:
+    if has_relations(samples):
         edge[RELATION.name] = (pa.int32(), "number of the edge's relation", NUMBER)
     number = {"instance": (pa.int64(), "number of the instance, from 0", NUMBER)}
     request = samples.manifest.get("request", {})

@@ -6,7 +6,7 @@ A new one is a class here, its name in ``LAYOUTS``, and kernels that draw it.
 
 from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.api.termination import is_unlimited
-from csaw.engine.samples.layouts.hops import Hops, is_time_of_hop
+from csaw.engine.samples.layouts.hops import RELATION_KIND, Hops, is_relation_of_hop, is_time_of_hop
 from csaw.engine.samples.layouts.layout import NUMBERS, VERTEX, Arrays, Ragged, SampleLayout, Sizes, Stored
 from csaw.engine.samples.layouts.links import Links
 from csaw.engine.samples.layouts.subgraphs import Batches, Subgraphs
@@ -36,6 +36,8 @@ KINDS = {one.part: one.kind for layout in LAYOUTS.values() for one in layout.arr
 
 def kind_of(name: str) -> str:
     """The element type of an array of a group or of a store, which is the same in all layouts; VERTEX for ids."""
+    if is_relation_of_hop(name):
+        return RELATION_KIND
     return NUMBERS if name.endswith("_ptr") or is_time_of_hop(name) else KINDS.get(name, VERTEX)
 
 

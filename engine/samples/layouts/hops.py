@@ -13,6 +13,7 @@ from csaw.engine.samples.layouts.layout import (
     EDGE,
     NUMBERS,
     SEED_TIME,
+    TIME,
     VERTEX,
     Arrays,
     Declared,
@@ -21,18 +22,23 @@ from csaw.engine.samples.layouts.layout import (
     Table,
     fixed,
 )
-from csaw.engine.samples.pyg_batches import Batch, of_places
+from csaw.engine.samples.pyg_batches import EDGE_TYPE, Batch, of_places
 from csaw.partition.base.first_work import is_little
 from csaw.partition.graph.attributes import NUMBER
+from csaw.partition.graph.types import RELATION
 
-TIME_OF = "time_"
+TIME_OF, RELATION_OF = "time_", f"{RELATION.name}_"
+
+
+RELATION_KIND = "|u1"
 
 
 class Hops(Table):
     """``hop_0`` [instances, m]: the sources; ``hop_1`` [instances, m f1], ``hop_2`` [instances, m f1 f2], ...
 
     Child j of column i is in column i f + j; fill where there is none. Samples in time have ``seed_time``, of the shape
-    of hop_0, and ``time_1``, ``time_2``, ..., the time of the edge to each vertex of hop_1, hop_2, ...
+    of hop_0, and ``time_1``, ``time_2``, ..., the time of the edge to each vertex of hop_1, hop_2, ... Samples with
+    fanouts by relation have ``relation_1``, ``relation_2``, ..., the relation of that edge.
     """
 
     name = "hops"
@@ -49,6 +55,10 @@ class Hops(Table):
             hop = int(name.removeprefix(TIME_OF))
             said = f"time of the edge to each vertex of hop_{hop}, in the units of the graph; -2^63 where there is none"
             return fixed(name, NUMBERS, said, NUMBER, f"column_{hop}")
+        if name.startswith(RELATION_OF):
+            hop = int(name.removeprefix(RELATION_OF))
+            said = f"number of the relation of the edge to each vertex of hop_{hop}; 0 where there is none"
+            return fixed(name, RELATION_KIND, said, NUMBER, f"column_{hop}")
         hop = int(name.removeprefix("hop_"))
         parents = f"; Samples.parents({hop}) has the columns of their parents in hop_{hop - 1}"
         said = f"vertices drawn at hop {hop}{parents}" if hop else "sources of each instance"
@@ -56,7 +66,8 @@ class Hops(Table):
 
     def wanted(self, found: Collection[str]) -> list[str]:
         hops = hop_names(found) or [self.first_ids]
-        return [*hops, *(time_names(hops) if SEED_TIME in found else [])]
+        times = time_names(hops) if SEED_TIME in found else []
+        return [*hops, *times, *(relation_names(hops) if f"{RELATION_OF}1" in found else [])]
 
     def check_shapes(self, path: Path, shapes: Shapes) -> None:
         hops = hop_names(shapes)
@@ -66,6 +77,9 @@ class Hops(Table):
         for hop, time in zip(hops, time_names(hops), strict=True):
             if shapes.get(time, shapes[hop]) != shapes[hop]:
                 files.refuse(path / time, f"the shape of {hop}, {shapes[hop]}", shapes[time])
+        for hop, relation in zip(hops[1:], relation_names(hops), strict=True):
+            if shapes.get(relation, shapes[hop]) != shapes[hop]:
+                files.refuse(path / relation, f"the shape of {hop}, {shapes[hop]}", shapes[relation])
 
     def fits(self, stored: Stored, sizes: Sequence[int]) -> bool:
         widths = [stored[name].shape[1] for name in hop_names(stored)]
@@ -83,17 +97,18 @@ class Hops(Table):
         counts, kind = self.edges_of_each(arrays, fill), arrays["hop_0"].dtype
         places, total = np.cumsum(counts) - counts, int(counts.sum())
         edges = {name: np.empty(total, held) for name, held in zip(EDGE, (np.int64, kind, kind, np.int32), strict=True)}
-        times = {"time": np.empty(total, np.int64)} if SEED_TIME in arrays else {}
+        timed, typed = SEED_TIME in arrays, f"{RELATION_OF}1" in arrays
+        further = {TIME: np.empty(total, np.int64)} if timed else {}
+        further |= {RELATION.name: np.empty(total, np.int32)} if typed else {}
         for depth, (src, dst) in enumerate(pairwise(_hops(arrays))):
-            for time in times.values():
+            for name, found in further.items():
                 row, column = np.nonzero(dst != kind.type(fill))
-                time[places[row] + np.arange(row.size) - np.searchsorted(row, row)] = arrays[f"{TIME_OF}{depth + 1}"][
-                    row, column
-                ]
+                place = places[row] + np.arange(row.size) - np.searchsorted(row, row)
+                found[place] = arrays[f"{name}_{depth + 1}"][row, column]
             edges_of_hop(
                 bits(src), bits(dst), bits(fill, kind), depth, places, *(bits(held) for held in edges.values())
             )
-        return edges | times
+        return edges | further
 
     def edges_of_each(self, arrays: Arrays, fill: int) -> np.ndarray:
         hops = _hops(arrays)[1:]
@@ -149,6 +164,11 @@ class Hops(Table):
                 for name, hop in zip(time_names(hop_names(arrays)), hops, strict=True)
             )
             made |= {SEED_TIME: seeds, "edge_time": np.concatenate([np.zeros(0, np.int64), *times])}
+        if f"{RELATION_OF}1" in arrays:
+            relations = zip(relation_names(hops), hops[1:], strict=True)
+            made[EDGE_TYPE] = np.concatenate(
+                [arrays[name][hop != hop.dtype.type(fill)].astype(np.int64) for name, hop in relations]
+            )
         return made
 
 
@@ -160,6 +180,16 @@ def hop_names(names: Collection[str]) -> list[str]:
 def time_names(hops: Sized) -> list[str]:
     """Return the names of the arrays of times of so many hops: of the sources, and of the edges to each further hop."""
     return [f"{TIME_OF}{k}" if k else SEED_TIME for k in range(len(hops))]
+
+
+def relation_names(hops: Sized) -> list[str]:
+    """Return the names of the arrays of relations of the edges to each of so many hops after the first."""
+    return [f"{RELATION_OF}{k}" for k in range(1, len(hops))]
+
+
+def is_relation_of_hop(name: str) -> bool:
+    """Whether an array has the relations of the edges to a hop."""
+    return name.startswith(RELATION_OF) and name.removeprefix(RELATION_OF).isdigit()
 
 
 def is_time_of_hop(name: str) -> bool:

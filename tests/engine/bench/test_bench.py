@@ -32,6 +32,7 @@ SLOW = {
     "from-disk": "compiles kernels that read from disk; its works are listed by default",
     "in-time": "compiles ten kernels of walks in time; its works are listed by default",
     "layers": "compiles kernels of layers; its works are listed by default",
+    "relations": "compiles kernels of mini-batches and of walks; its works are listed by default",
     "out-of-memory": "compiles kernels of streamed graphs, which a test of its bytes does by default",
 }
 OTHERS = peers.NAMES[1:]  # which of them are installed is this machine's affair

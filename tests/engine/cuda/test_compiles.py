@@ -18,7 +18,7 @@ from helpers import frontier_pools, nextdoor, updates
 from helpers.edge_columns import LATER, READERS, with_columns
 from helpers.graphs import TIMELESS, WideStore, random_store
 from helpers.own_measures import KINDS, of_the_page
-from helpers.relations import WAYS, random_graph
+from helpers.relations import SEEDS, TIMED_HOPS, WAYS, WAYS_OF_HOPS, graph_in_time, random_graph
 from helpers.temporal import RECENT, TIED, events_store
 
 from csaw.engine import prepare
@@ -320,6 +320,24 @@ def test_mini_batches_by_relation_compile(how, caplog, cubins, tmp_path):
     unit = kernels_of(Specialization(job.plan, job.rows, job.algorithm))
     assert unit.constants["TYPED"]
     assert ("minibatches.cu" in unit.files) == (how in ("uniform", "replace-uniform", "disjoint"))
+    check(unit, OLDEST, caplog)
+
+
+@pytest.mark.parametrize("how", WAYS_OF_HOPS)
+def test_neighbors_by_relation_compile(how, caplog, cubins, tmp_path):
+    graph = random_graph(tmp_path)
+    job = prepare(graph, "neighbor", device=Device(0, "none", OLDEST, 132, 1 << 40), **WAYS_OF_HOPS[how])
+    unit = kernels_of(Specialization(job.plan, job.rows, job.algorithm))
+    assert "select.cu" in unit.files
+    check(unit, OLDEST, caplog)
+
+
+def test_neighbors_by_relation_in_time_compile(caplog, cubins, tmp_path):
+    graph = graph_in_time(tmp_path)
+    given = {"device": Device(0, "none", OLDEST, 132, 1 << 40), "sources": SEEDS}
+    job = prepare(graph, "neighbor", **given, **TIMED_HOPS["previous"])
+    unit = kernels_of(Specialization(job.plan, job.rows, job.algorithm))
+    assert "neighbors_in_time.cu" in unit.files
     check(unit, OLDEST, caplog)
 
 
