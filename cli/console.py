@@ -65,6 +65,8 @@ def _profile(command: Command) -> Command:
 def _begin_profile(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
     if path is None or ctx.resilient_parsing:
         return
+    if path in ("", "-"):
+        raise click.UsageError(f"--profile: expected the name of a file, found {path!r}")
     try:
         file = open(path, "x")  # noqa: SIM115 - closed with the command
     except FileExistsError:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from csaw.engine.export.by_type import ByType
+from csaw.engine.loaders.graphs import require_room
 from csaw.engine.loaders.inputs import input_nodes_of
 from csaw.engine.loaders.pyg_arguments import int64_times
 from csaw.engine.loaders.tensors import needed
@@ -74,6 +75,7 @@ def typed_graph_of(data: "HeteroData", weight_attr: str | None, time_attr: str |
     if weight_attr is not None and not any(weight_attr in store for store in data.edge_stores):
         raise OptionError(f"weight_attr: no edge type of data has the attribute {quoted(weight_attr)}")
     edges = edges_of(data, weight_attr, turned=True)
+    require_room("data", edges.types.bounds[-1])
     columns = {} if time_attr is None else {TIME.name: _times_of(data, time_attr, edges)}
     store, order = in_memory(edges, "HeteroData", columns=columns)
     first = np.cumsum([0, *edges.types.edges])
@@ -86,7 +88,12 @@ def typed_graph_of(data: "HeteroData", weight_attr: str | None, time_attr: str |
 def typed_store(store: GraphStore) -> SampledTypes:
     """A graph store of several types, to sample from its rows."""
     assert store.types is not None
-    return SampledTypes(store, None, store.types.edge_types)
+    names = store.types.edge_types
+    if twice := [one for one in names if names.count(one) > 1]:
+        raise OptionError(
+            f"data: two relations of {store.path} would be the edge type {quoted(twice[0])}; rename one of them"
+        )
+    return SampledTypes(store, None, names)
 
 
 def _times_of(data: "HeteroData", name: str, edges: Edges) -> np.ndarray:
@@ -154,11 +161,17 @@ def fanout_of(num_neighbors: "NumNeighbors", graph: "Sampled | SampledTypes") ->
     return {str(relation): given[edge_type] for edge_type, relation in relations}
 
 
-def typed_nodes_of(given: object, graph: SampledTypes) -> tuple[str, Tensor | None, np.ndarray]:
+def typed_nodes_of(given: object, graph: SampledTypes, sources: object = None) -> tuple[str, Tensor | None, np.ndarray]:
     """The node type of seeds, the seeds as PyTorch Geometric's loader takes them, and their dense ids.
 
-    ``given``: a node type, or one with the numbers of nodes, or with a mask. OptionError for anything else.
+    ``given``: a node type, or one with the numbers of nodes, or with a mask. OptionError for anything else, and for
+    ``sources``, which may have several types.
     """
+    if sources is not None:
+        raise OptionError(
+            "sources: expected none with several types; give seeds of one type as input_nodes, such as "
+            "('paper', [0, 5]), and their times as input_time"
+        )
     name, nodes = given if isinstance(given, tuple) and len(given) == 2 else (given, None)
     if not isinstance(name, str) or name not in graph.types.names:
         raise OptionError(

@@ -62,10 +62,10 @@ class HGTLoader(NodeSeedLoader):
         rank: number of this process among those that train together, from 0 on.
         world: number of processes that train together. Each gets a part of every epoch's mini-batches; the sizes of
             parts differ by at most one.
-        **options: ``sources`` instead of ``input_nodes``, seeds by their original ids; options of a run, such as
-            ``device``, ``threads``, ``memory`` and ``in_flight``, the number of mini-batches drawn together (8).
-            Arguments that only PyTorch Geometric's loader has are accepted if they request nothing, and ignored with a
-            warning if they request worker processes, which csaw does not need.
+        **options: ``sources`` instead of ``input_nodes``, seeds by their original ids, for a graph of one type; options
+            of a run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number of mini-batches drawn
+            together (8). Arguments that only PyTorch Geometric's loader has are accepted if they request nothing, and
+            ignored with a warning if they request worker processes, which csaw does not need.
 
     Raises:
         OptionError: csaw does not support something that would change mini-batches.
@@ -93,7 +93,7 @@ class HGTLoader(NodeSeedLoader):
         options = without_others(options, "HGTLoader")
         self._open(data, None, None, "directional", False, features, None)
         self.transform = transform
-        seeds, nodes = self._seeds_of(input_nodes)
+        seeds, nodes = self._seeds_of(input_nodes, options.get("sources"))
         self.filter = NodeLoader(self.data, self.permuted, seeds, transform_sampler_output=transform_sampler_output)
         self._require_types(num_samples)
         asked = {"num_samples": num_samples, "seeds_per_batch": batch_size, "shuffle": shuffle, "drop_last": drop_last}

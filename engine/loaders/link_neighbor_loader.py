@@ -21,6 +21,7 @@ from csaw.engine.loaders.pyg_arguments import (
     READERS,
     Timed,
     int64_times,
+    is_same,
     refuse_decided,
     without_others,
 )
@@ -69,11 +70,10 @@ def refuse_excluding(
     options: Values,
 ) -> None:
     """OptionError for arguments with which links cannot be excluded, where that ``is_asked``."""
-    weighted = weight_attr is not None or options.get("weighted") or "edge_bias" in options
-    weighted = weighted or options.get("bias", "none") not in ("none", "weight")
     wrong = {
         "replace": replace,
-        "weight_attr": weighted,
+        "weight_attr": weight_attr is not None,
+        **{name: not _draws_uniformly(name, value) for name, value in options.items()},
         "subgraph_type": getattr(subgraph_type, "value", subgraph_type) == "induced",
         "num_neighbors": isinstance(num_neighbors, Mapping),
     }
@@ -83,6 +83,13 @@ def refuse_excluding(
                 f"exclude_links and {name} exclude each other: links can be left out only of neighbors that are "
                 "drawn uniformly without replacement, from all edges of a vertex together"
             )
+
+
+def _draws_uniformly(name: str, value: object) -> bool:
+    """Whether an option of a run keeps all edges of a vertex equally likely, where weights are not asked for."""
+    if name == "bias":
+        return isinstance(value, str) and value in ("none", "weight")
+    return value is None or name not in ("weighted", "edge_bias") or (name == "weighted" and is_same(value, False))
 
 
 class LinkNeighborLoader(GraphLoader[MiniBatch]):
@@ -208,7 +215,8 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
         label = None if edge_label is None else self._label(edge_label, ends.shape[1], sampling)
         times = self._times(edge_label_time, ends.shape[1], time_attr, sampling) if is_timed else None
         edges = [] if sampling is None or edge_label_index is None else [self._edges()]
-        non_edges = None if sampling is None else self._non_edges(sampling, known_edges, ends, *edges)
+        known = [] if known_edges is None else [links_of("known_edges", known_edges, self.graph.store.vertices)]
+        non_edges = None if sampling is None else self._non_edges(sampling, ends, *edges, *known)
         kept = self._kept(ends[0], sampling, non_edges, skip_full)
         self.skipped = ends.shape[1] - kept.size
         parallel = self._parallel(ends) if exclude_links else None
@@ -291,13 +299,9 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
         units = "1" if store.stored.time is None else store.stored.time.units
         return known_times(name, times_of(name, times, units))
 
-    def _non_edges(self, sampling: "NegativeSampling", known_edges: object, *true: np.ndarray) -> NonEdges:
-        """The pairs that negatives are drawn from: those that are none of ``known_edges`` and of ``true``, int64 [2, n]
-        each.
-        """
+    def _non_edges(self, sampling: "NegativeSampling", *true: np.ndarray) -> NonEdges:
+        """The pairs that negatives are drawn from: those that are none of ``true``, int64 [2, n] each."""
         vertices = self.graph.store.vertices
-        if known_edges is not None:
-            true = (*true, links_of("known_edges", known_edges, vertices))
         need, free = BYTES * (sum(pairs.shape[1] for pairs in true) + vertices), available_bytes()
         if need > free:
             raise BudgetError(

@@ -299,7 +299,7 @@ class GraphLoader(EpochLoader[Drawn, "Data"]):
         """The Data object of a SamplerOutput that has its metadata, with features."""
         out = self.with_edges(out)
         if isinstance(out, pyg.HeteroSamplerOutput):
-            return self._of_types(out)
+            return self._of_types(out, arrays)
         if self.data.edge_index is None:
             self.data.edge_index = out.row.new_empty((2, 0))  # for the type and the device
         batch = self.filter.filter_fn(out)
@@ -313,8 +313,8 @@ class GraphLoader(EpochLoader[Drawn, "Data"]):
             batch[name] = gathered(values, batch.e_id)
         return batch if self.transform is None else self.transform(batch)
 
-    def _of_types(self, out: pyg.HeteroSamplerOutput) -> "HeteroData":
-        """The HeteroData of a SamplerOutput, with features."""
+    def _of_types(self, out: pyg.HeteroSamplerOutput, arrays: MiniBatch) -> "HeteroData":
+        """The HeteroData of a SamplerOutput, with features, and of a graph store with the times of edges."""
         for edge_type, row in out.row.items():
             if "edge_index" not in self.data[edge_type]:
                 self.data[edge_type].edge_index = row.new_empty((2, 0))
@@ -322,6 +322,9 @@ class GraphLoader(EpochLoader[Drawn, "Data"]):
         for name, held in self.features_of.items():
             for feature, values in held.items():
                 batch[name][feature] = gathered(values, batch[name].n_id)
+        if TIME in arrays and self.graph.order is None:
+            for store in (one for one in batch.edge_stores if "e_id" in one):  # reverses that were added have none
+                store[TIME] = times_at(store.e_id, arrays["e_id"], arrays[TIME])
         return batch if self.transform is None else self.transform(batch)
 
 
@@ -336,10 +339,10 @@ class NodeSeedLoader(GraphLoader[MiniBatch]):
         graph = super()._graph_of(data, weight_attr, time_attr)
         return graph if graph.store.types is None else typed_store(graph.store)
 
-    def _seeds_of(self, given: object) -> "tuple[object, np.ndarray | None]":
+    def _seeds_of(self, given: object, sources: object) -> "tuple[object, np.ndarray | None]":
         """The seeds as PyTorch Geometric's loader takes them, and their dense ids; None for all vertices."""
         if isinstance(self.graph, SampledTypes):
-            name, seeds, nodes = typed_nodes_of(given, self.graph)
+            name, seeds, nodes = typed_nodes_of(given, self.graph, sources)
             return (name, seeds), nodes
         held = input_nodes_of(given, self.graph.store.vertices)
         return held, vertices_in(held)
@@ -409,12 +412,13 @@ class NeighborLoader(NodeSeedLoader):
         rank: number of this process among those that train together, from 0 on.
         world: number of processes that train together. Each gets a part of every epoch's mini-batches; the sizes of
             parts differ by at most one.
-        **options: ``sources`` instead of ``input_nodes``, seeds by their original ids, which may have labels and times;
-            in time, ``start_time``, one time for all seeds, ``time_order="strict"`` for only earlier edges, and
-            ``time_window``, the longest time before; options of a run, such as ``device``, ``threads``, ``memory`` and
-            ``in_flight``, the number of mini-batches drawn together (8); ``weighted=True`` to use the weights of a
-            graph store. Arguments that only PyTorch Geometric's loader has are accepted if they request nothing, and
-            ignored with a warning if they request worker processes, which csaw does not need.
+        **options: ``sources`` instead of ``input_nodes``, seeds by their original ids, which may have labels and times
+            (not with several types); in time, ``start_time``, one time for all seeds, ``time_order="strict"`` for only
+            earlier edges, and ``time_window``, the longest time before; options of a run, such as ``device``,
+            ``threads``, ``memory`` and ``in_flight``, the number of mini-batches drawn together (8);
+            ``weighted=True`` to use the weights of a graph store. Arguments that only PyTorch Geometric's loader has
+            are accepted if they request nothing, and ignored with a warning if they request worker processes, which
+            csaw does not need.
 
     Raises:
         OptionError: csaw does not support something that would change mini-batches.
@@ -456,7 +460,7 @@ class NeighborLoader(NodeSeedLoader):
         disjoint = disjoint or (is_timed and "start_time" not in options)
         self._open(data, weight_attr, time_attr, subgraph_type, disjoint, features, edge_features)
         self.transform = transform
-        seeds, nodes = self._seeds_of(input_nodes)
+        seeds, nodes = self._seeds_of(input_nodes, options.get("sources"))
         self.filter = NodeLoader(self.data, self.permuted, seeds, transform_sampler_output=transform_sampler_output)
         asked = algorithm_options(fanout_of(num_neighbors, self.graph), replace, disjoint, weight_attr)
         mini_batches = {"seeds_per_batch": batch_size, "shuffle": shuffle, "drop_last": drop_last, "seed": seed}

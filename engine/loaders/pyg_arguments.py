@@ -285,13 +285,13 @@ def without_others(options: Values, loader: str) -> Values:
     if unknown := [name for name in TAKEN if name in options]:
         raise OptionError(f"{unknown[0]} is not an option of {loader}; leave it out")
     for name, (neutral, advice) in REFUSED.items():
-        if name in options and not _same(options[name], neutral):
+        if name in options and not is_same(options[name], neutral):
             raise OptionError(f"{name}: expected {neutral!r}, found {quoted(options[name])}; {advice}")
     asked = {
-        name: options[name] for name, none in WORKERS.items() if name in options and not _same(options[name], none)
+        name: options[name] for name, none in WORKERS.items() if name in options and not is_same(options[name], none)
     }
     said = [f"{loader} ignores {_listed(asked)}: {UNNEEDED}"] if asked else []
-    if not _same(options.get("pin_memory", False), False):
+    if not is_same(options.get("pin_memory", False), False):
         said.append("pin_memory=True is ignored: mini-batches are not pinned; call pin_memory() in transform")
     if said:
         warnings.warn("; ".join(said), stacklevel=5)  # of the caller: in_python puts two functions around the loader
@@ -305,7 +305,7 @@ def refuse_decided(options: Values, decided: Mapping[str, str]) -> None:
             raise OptionError(f"{name}: expected none, because {reason}; leave it out")
 
 
-def _same(value: object, neutral: object) -> bool:
+def is_same(value: object, neutral: object) -> bool:
     """Whether a value is the neutral one; arrays and other objects are not, and are not compared."""
     return value is neutral or (isinstance(value, bool | int | float | str) and value == neutral)
 

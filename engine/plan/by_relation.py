@@ -66,7 +66,8 @@ def in_full(fanout: ByRelation, store: "Store") -> ByRelation:
 def _full_name(name: str, types: "Types") -> str:
     """The full name of the relation that a name means."""
     full = [str(relation) for relation in types.relations]
-    found = [known for known, one in zip(full, types.relations, strict=True) if name in (known, one.name)]
+    named = [known for known, one in zip(full, types.relations, strict=True) if name == one.name]
+    found = [name] if name in full else named  # a name may have hyphens, as if it were one in full
     if len(found) == 1:
         return found[0]
     if found:

@@ -12,7 +12,7 @@ from csaw.partition.arrays.words import Words
 from csaw.partition.base.compile import njit
 from csaw.partition.base.kernel_tools import copied, empty, zeros
 from csaw.partition.base.quoting import quoted
-from csaw.partition.errors import StoreError
+from csaw.partition.errors import BudgetError, StoreError
 from csaw.partition.graph.attributes import (
     EDGE_COLUMNS,
     IDENTITY,
@@ -33,6 +33,8 @@ from csaw.partition.graph.parts import cut_points, offsets_within, partition_cou
 from csaw.partition.graph.store import INDICES, GraphStore
 from csaw.partition.graph.time_order import time_order
 from csaw.partition.graph.types import Types, text_of
+
+MOST_VERTICES = 2**46  # whose rows no memory holds
 
 # CSR arrays that a program gives, checked, with sorted rows.
 
@@ -303,6 +305,14 @@ def order_by(keys: np.ndarray, count: int, order: np.ndarray) -> tuple[np.ndarra
         out[at[key]] = edge
         at[key] += 1
     return begins, out
+
+
+def too_many(where: str, vertices: int) -> BudgetError:
+    """The error for a graph of so many vertices that memory does not hold its rows."""
+    return BudgetError(
+        f"{where}: rows of {vertices:,} vertices take at least {8 * vertices:,} bytes, more than the free "
+        "memory; number only the vertices that have edges"
+    )
 
 
 def rows_of_edges(owners: np.ndarray, neighbors: np.ndarray, vertices: int) -> tuple[np.ndarray, ...]:

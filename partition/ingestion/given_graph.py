@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.quoting import quoted
-from csaw.partition.errors import BudgetError, FormatError, OptionError
+from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.edge_columns import TIME, given_columns
 from csaw.partition.graph.given_arrays import column_of, weights_of
-from csaw.partition.graph.in_memory import InMemory, has_repeats, merged, rows_of_edges
+from csaw.partition.graph.in_memory import MOST_VERTICES, InMemory, has_repeats, merged, rows_of_edges, too_many
 from csaw.partition.ingestion.hetero_data import hetero_in_memory, is_hetero
 from csaw.partition.ingestion.ingest_options import POLICIES, IngestOptions
 from csaw.partition.ingestion.object_columns import edge_columns_of, given_times, refuse_other_indexes
@@ -22,7 +22,6 @@ from csaw.partition.ingestion.objects import AUTO, Edges, Foreign, Wish, edges_o
 Ids = np.ndarray | list[bytes]
 """Integers, or words as they are stored."""
 TABLE_FACTOR = 4  # a table over the range of ids, where that is at most so many times the number of ends
-MOST_VERTICES = 2**46  # whose rows no memory holds
 EXACT = 2**53  # of integers that a float64 holds
 
 
@@ -79,7 +78,7 @@ def graph_in_memory(
     try:
         indptr, indices, heavy, number = _rows(found.name, source, target, kept, number, vertices, said)
     except MemoryError as error:
-        raise _too_many(found.name, vertices) from error
+        raise too_many(found.name, vertices) from error
     return InMemory(
         f"{found.name} in memory",
         indptr,
@@ -112,13 +111,6 @@ def _refuse_options(given: Mapping[str, object]) -> None:
 def _read_as(name: str, columns: list[str], undirected: bool, ids: np.ndarray | Words | None) -> str:
     way, kind = "undirected" if undirected else "directed", "string" if isinstance(ids, Words) else "int"
     return f"{name}, {' '.join(['source', 'target', *columns])}, {way}, ids {kind}"
-
-
-def _too_many(where: str, vertices: int) -> BudgetError:
-    return BudgetError(
-        f"{where}: rows of {vertices:,} vertices take at least {8 * vertices:,} bytes, more than the free "
-        "memory; number only the vertices that have edges"
-    )
 
 
 def _named(found: Edges, vertex_ids: ArrayLike) -> list[int | str]:
@@ -158,7 +150,7 @@ def numbered(found: Edges) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | 
         return (rank[0][sources], rank[0][targets]), _original(distinct), len(distinct)
     if vertices is not None:
         if vertices > MOST_VERTICES:
-            raise _too_many(found.name, vertices)
+            raise too_many(found.name, vertices)
         sources, targets = _below(found.name, ends, vertices)
         return (sources.astype(np.int64), targets.astype(np.int64)), None, vertices
     if not len(ends[0]):

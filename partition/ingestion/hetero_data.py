@@ -9,7 +9,7 @@ from csaw.partition.arrays.words import Words
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.given_arrays import weights_of
-from csaw.partition.graph.in_memory import InMemory, rows_of_edges
+from csaw.partition.graph.in_memory import MOST_VERTICES, InMemory, rows_of_edges, too_many
 from csaw.partition.graph.types import RELATION, Relation, Types, distinct, prefix_of
 from csaw.partition.ingestion.objects import Foreign, numpy_of, rows_of
 from csaw.partition.ingestion.typed_rows import typed
@@ -59,6 +59,8 @@ def edges_of(data: "HeteroData", weight: str | None, *, turned: bool = False) ->
         raise OptionError(f"{NAME}: expected at least one edge type, found none")
     names = {*data.node_types, *(end for one in kinds for end in (one.source, one.target))}
     sizes = {name: _size(data, name) for name in sorted(names, key=prefix_of)}
+    if (vertices := sum(sizes.values())) > MOST_VERTICES:
+        raise too_many(NAME, vertices)
     bounds = np.cumsum([0, *sizes.values()]).tolist()
     first = dict(zip(sizes, bounds, strict=False))
     ends, weights = list[tuple[np.ndarray, np.ndarray]](), list[np.ndarray | None]()
@@ -91,7 +93,10 @@ def hetero_in_memory(data: "HeteroData") -> InMemory:
     another type has some. OptionError as for :func:`edges_of`.
     """
     edges = edges_of(data, "edge_weight")
-    return in_memory(edges, f"{NAME} in memory", words_of(edges.types))[0]
+    try:
+        return in_memory(edges, f"{NAME} in memory", words_of(edges.types))[0]
+    except MemoryError as error:
+        raise too_many(NAME, edges.types.bounds[-1]) from error
 
 
 def in_memory(

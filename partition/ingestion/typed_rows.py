@@ -95,11 +95,18 @@ def relations_given(inputs: Sequence[str]) -> dict[Relation, Files] | None:
 def relations_of(inputs: object) -> dict[Relation, Files] | None:
     """The relations of a dict such as ``{("author", "writes", "paper"): "writes.csv"}``; None for anything else.
 
-    A key may also be a text, ``"author-writes-paper"``, if its value is a single path.
+    A key may also be a text, ``"author-writes-paper"``, if its value is a single path. OptionError where all keys are
+    tuples of three names, and the value of one is no files.
     """
     if not isinstance(inputs, Mapping) or not inputs:
         return None
-    if not all(_are_files(key, files) for key, files in inputs.items()):
+    others = [(key, files) for key, files in inputs.items() if not _are_files(key, files)]
+    if others and all(_is_triple(key) for key in inputs):
+        key, files = others[0]
+        raise OptionError(
+            f"graph: {quoted(key)}: expected the path of a file or folder, or several, found {quoted(files)}"
+        )
+    if others:
         return None
     keys = [Relation.parsed(key) if isinstance(key, str) else Relation.of(*key) for key in inputs]
     return dict(zip(distinct(keys), inputs.values(), strict=True))
@@ -110,8 +117,12 @@ def _are_files(key: object, files: object) -> bool:
     if isinstance(key, str):
         return key.count("-") >= 2 and isinstance(files, str | os.PathLike)
     several = files if isinstance(files, list | tuple) else [files]
-    is_triple = isinstance(key, tuple) and len(key) == 3 and all(isinstance(one, str) for one in key)
-    return is_triple and bool(several) and all(isinstance(one, str | os.PathLike) for one in several)
+    return _is_triple(key) and bool(several) and all(isinstance(one, str | os.PathLike) for one in several)
+
+
+def _is_triple(key: object) -> bool:
+    """Whether a key has the three names of a relation; vertices are no tuples."""
+    return isinstance(key, tuple) and len(key) == 3 and all(isinstance(one, str) for one in key)
 
 
 def options_of(options: IngestOptions, given: RelationFiles) -> IngestOptions:

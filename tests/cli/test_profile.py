@@ -69,6 +69,15 @@ def test_a_profile_replaces_no_file_and_is_written_where_the_command_fails(tmp_p
     assert sys.getprofile() is None
 
 
+@pytest.mark.parametrize("name", ["", "-"])
+def test_a_profile_needs_the_name_of_a_file(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(cli, ["sample", "karate", "w.zarr", "--profile", name])
+    assert done.exit_code == 2
+    assert f"--profile: expected the name of a file, found '{name}'" in done.output
+    assert not list(tmp_path.iterdir())
+
+
 def test_threads_have_names_and_their_own_spans(tmp_path):
     _, events = timed(tmp_path, "sample", "rmat:scale=12", "walks.zarr", "--algo", "node2vec")
     threads = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}

@@ -120,6 +120,10 @@ REFUSED = [
     ({"replace": True}, "exclude_links and replace exclude each other"),
     ({"weight_attr": "w"}, "exclude_links and weight_attr exclude each other"),
     ({"subgraph_type": "induced"}, "exclude_links and subgraph_type exclude each other"),
+    ({"weighted": True}, "exclude_links and weighted exclude each other"),
+    ({"edge_bias": "e.dst_degree"}, "exclude_links and edge_bias exclude each other"),
+    ({"bias": "degree"}, "exclude_links and bias exclude each other"),
+    ({"bias": np.array([2, 2])}, "exclude_links and bias exclude each other"),
     ({"exclude_links": "no way"}, "exclude_links: "),
 ]
 
@@ -131,3 +135,10 @@ def test_what_cannot_be_is_refused(options, said):
     with pytest.raises(OptionError) as error:
         loader_of(data, [2], [[0], [1]], **options)
     assert said in str(error.value)
+
+
+def test_options_that_ask_for_no_weights_are_taken():
+    data = random_data()
+    asked = {"weighted": False, "edge_bias": None, "bias": "none"}
+    for batch, other in zip(loader_of(data, [2], [[0], [1]]), loader_of(data, [2], [[0], [1]], **asked), strict=True):
+        assert batch.e_id.tolist() == other.e_id.tolist()

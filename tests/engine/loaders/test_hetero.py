@@ -9,7 +9,7 @@ from helpers.machine import need_package
 from helpers.stats import assert_drawn_from
 
 import csaw
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import BudgetError, OptionError
 
 torch = need_package("torch")
 pyg = need_package("torch_geometric")
@@ -255,6 +255,40 @@ def test_a_store_of_several_types_gives_hetero_data_with_features(tmp_path):
             NeighborLoader(store, [2], "paper", features=wrong, device="cpu")
 
 
+def test_edges_of_a_store_of_several_types_have_their_times(tmp_path):
+    draw, times = np.random.default_rng(1), {}
+    for relation in ("a-x-b", "b-y-a"):
+        rows = [f"{k % 20},{k // 20},{t}" for k, t in enumerate(draw.integers(0, 50, 400))]
+        (tmp_path / f"{relation}.csv").write_text("source,target,time\n" + "\n".join(rows))
+        times[relation] = tmp_path / f"{relation}.csv"
+    store = csaw.partition(times, tmp_path / "g.zarr", time_column="time", progress=False)
+    held = store.load(store.further_columns).columns["time"]
+    given = {"time_attr": "time", "input_time": [40, 30, 20], "temporal_strategy": "last", "device": "cpu"}
+    [batch] = NeighborLoader(store, [4, 3], ("a", [0, 1, 2]), batch_size=3, **given)
+    for edge_type in batch.edge_types:
+        drawn = batch[edge_type]
+        assert drawn.time.tolist() == held[drawn.e_id].tolist()
+        roots = batch[edge_type[2]].batch[drawn.edge_index[1]]
+        assert (drawn.time <= batch["a"].seed_time[roots]).all()
+        assert drawn.time.numel()
+
+
+def test_relations_of_one_edge_type_are_refused(tmp_path):
+    (tmp_path / "e.txt").write_text("0 0\n0 1\n")
+    files = dict.fromkeys(["a-to-b", "a-rev_rev_to-b"], tmp_path / "e.txt")
+    store = csaw.partition(files, tmp_path / "g.zarr", progress=False)
+    with pytest.raises(OptionError, match=r"two relations of .* would be the edge type \('b', 'rev_to', 'a'\)"):
+        NeighborLoader(store, [2], "a", device="cpu")
+
+
+def test_more_nodes_than_memory_holds_are_refused():
+    data = HeteroData()
+    data["a"].num_nodes, data["b"].num_nodes = 10**14, 3
+    data["a", "to", "b"].edge_index = torch.tensor([[0], [1]])
+    with pytest.raises(BudgetError, match="rows of 100,000,000,000,003 vertices take"):
+        loader_of(data, [2], "b")
+
+
 REFUSED = [
     ({"num_neighbors": {TYPES[0]: [2]}}, "num_neighbors: expected numbers for each edge type"),
     ({"num_neighbors": {**dict.fromkeys(TYPES, (2,)), ("a", "b", "c"): (2,)}}, "found no edge type ('a', 'b', 'c')"),
@@ -269,6 +303,8 @@ REFUSED = [
     ({"time_strategy": "uniform"}, "time_strategy: expected time_attr instead"),
     ({"features": {"z": np.zeros(3)}}, "features: expected none with several types; add them to the HeteroData"),
     ({"subgraph_type": "induced"}, "subgraph_type"),
+    ({"sources": "type:paper"}, "sources: expected none with several types; give seeds of one type as input_nodes"),
+    ({"sources": ["paper:0"], "input_nodes": None}, "sources: expected none with several types"),
 ]
 
 

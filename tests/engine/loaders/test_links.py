@@ -364,6 +364,7 @@ REFUSED = [
     ({"edge_label_index": (("a", "to", "b"), torch.tensor([[0], [1]]))}, "edge_label_index: .*HeteroData"),
     ({"edge_label_index": "all"}, "edge_label_index: expected vertex numbers"),
     ({"known_edges": torch.tensor([[0], [99]]), "neg_sampling": "binary"}, "known_edges: .* found 99"),
+    ({"known_edges": "all"}, "known_edges: expected vertex numbers"),
     ({"edge_label": torch.ones(3)}, "edge_label: expected 500 rows"),
     ({"edge_label": torch.ones(500, dtype=torch.complex64)}, "edge_label: expected a dense .* found torch.complex64"),
     ({"edge_label": torch.ones(500).to_sparse()}, "edge_label: expected a dense tensor of numbers"),

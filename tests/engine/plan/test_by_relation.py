@@ -188,6 +188,13 @@ def test_text_and_the_command_line_mean_the_same(tmp_path, store):
     assert fanouts["c-from_b-b"] == [0, 0]
 
 
+def test_a_relation_in_full_is_that_one_whatever_others_are_called(tmp_path):
+    store = partitioned(tmp_path, {"b-x-c": "0 0\n0 1\n", "a-b-x-c-d": "0 0\n0 1\n"})
+    assert [str(one) for one in store.types.relations] == ["b-x-c", "a-b-x-c-d"]
+    asked = {"fanout": {"b-x-c": (1,), "a-b-x-c-d": (2,)}, "device": "cpu", "progress": False}
+    assert np.bincount(csaw.sample(store, algo="minibatch", **asked)["relation"]).tolist() == [1, 2]
+
+
 REFUSED = [
     ({"fanout": {"to_d": (1,)}}, "no relation is called 'to_d'; did you mean to_c"),
     ({"fanout": {"to_b": (1,), "b-to_c-c": (1,)}}, "'to_b' is the name of a-to_b-b, b-to_b-b; give one of these in"),

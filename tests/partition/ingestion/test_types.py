@@ -12,7 +12,7 @@ from helpers.machine import need_package
 
 import csaw
 from csaw.partition import open_graph
-from csaw.partition.errors import CsawError, FormatError, OptionError, StoreError
+from csaw.partition.errors import BudgetError, CsawError, FormatError, OptionError, StoreError
 from csaw.partition.graph.types import RELATION, Relation
 
 WRITES = "author,paper\n7,1\n7,2\n-8,2\n-8,30\n7,1\n"
@@ -179,6 +179,12 @@ WRONG = [
     (RELATIONS, {"edge_ids": True, "reverse_relations": True}, "edge_ids: with reverse_relations two edges come"),
     ({"a-x-b": "cites.txt", "b-rev_x-a": "cites.txt"}, {"reverse_relations": True}, "b-rev_x-a is there twice"),
     (RELATIONS, {"reverse_relations": "maybe"}, "reverse_relations: expected"),
+    (
+        {("a", "to", "b"): None},
+        {},
+        r"\('a', 'to', 'b'\): expected the path of a file or folder, or several, found None",
+    ),
+    ({("a", "to", "b"): "cites.txt", ("a", "of", "b"): np.zeros((2, 2))}, {}, r"\('a', 'of', 'b'\): expected the path"),
 ]
 
 
@@ -327,6 +333,11 @@ def test_hetero_data_with_options_or_wrong_nodes_is_refused(here):
     data["author", "writes", "paper"].edge_index[1, 0] = 6
     with pytest.raises(OptionError, match="author-writes-paper: targets: expected nodes from 0 to 5, found 6"):
         csaw.graph(data)
+    data["author", "writes", "paper"].edge_index[1, 0] = 0
+    for nodes in (5 * 10**13, 2**62):
+        data["author"].num_nodes = nodes
+        with pytest.raises(BudgetError, match="HeteroData: rows of .* vertices take at least"):
+            csaw.graph(data)
 
 
 def test_a_stream_whose_header_names_both_ends_in_another_order_is_refused(tmp_path):
