@@ -37,7 +37,7 @@ def test_the_guide_to_types_runs(tmp_path, monkeypatch, capsys):
     runpy.run_path("program.py")
     assert capsys.readouterr().out.splitlines() == [wanted, "(2, 5)"]
     assert "# (2, 5)" in program
-    first, second, export, batches = "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)).splitlines()
+    first, second, export, batches, budgets = "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)).splitlines()
     printed(first)
     walks = csaw.open_samples("walks.zarr").walks[:].tolist()
     printed(second)
@@ -46,6 +46,8 @@ def test_the_guide_to_types_runs(tmp_path, monkeypatch, capsys):
     printed(batches)
     relations = csaw.open_samples("batches.zarr")["relation"]
     assert set(relations[:].tolist()) == {0, 1, 2}
+    printed(budgets)
+    assert set(csaw.open_samples("batches.zarr")["relation"][:].tolist()) == {0, 1, 2, 3}
     assert f"The first line is `{Path('walks.txt').read_text().splitlines()[0]}`." in PAGE
 
 
