@@ -31,8 +31,11 @@ def names(tmp_path, monkeypatch):
     index = torch.from_numpy(np.concatenate([edges, edges[:, ::-1]]).T.copy())
     times = torch.arange(index.shape[1]) % 20
     Path("events.txt").write_text("".join(f"{a} {b} {t % 20}\n" for t, (a, b) in enumerate(edges)))
+    hetero = data.HeteroData({"paper": {"num_nodes": 30}, ("paper", "cites", "paper"): {"edge_index": index}})
     return {
         "csaw": csaw,
+        "hetero": hetero,
+        "mask": torch.arange(30) < 20,
         "graph": csaw.graph(edges, directed=False),
         "nodes": [0, 5],
         "table": table,

@@ -140,7 +140,7 @@ def test_every_algorithm_is_in_the_readme_and_has_a_test_of_its_law(name):
     }
     laws = [
         (ROOT / "tests" / "engine" / "algorithms" / f"test_{kind}_laws.py").read_text()
-        for kind in ("walk", "traversal", "layer", "induced", "cluster", "seed", "link", "temporal")
+        for kind in ("walk", "traversal", "layer", "induced", "cluster", "seed", "link", "temporal", "hgt")
     ]
     assert any(f'"{name}"' in text for text in laws)
 

@@ -324,8 +324,9 @@ def kernels_of(backend: Specialization) -> Unit:
     """The source of the kernels that sample."""
     lists = ("lists.cu",) if backend.plan.lists_members else ()
     in_time = ("temporal.cu",) if backend.select is Method.TIME and isinstance(backend.rule, Steps) else ()
-    by_sums = ("sums.cu",) if backend.streamed and backend.plan.graph_layout.has_sums else ()
-    files = *FILES[backend.plan.kind], *in_time, *by_sums, *lists
+    own = FILES[backend.plan.kind]
+    by_sums = ("sums.cu",) if backend.plan.graph_layout.has_sums and (backend.streamed or "select.cu" in own) else ()
+    files = *own, *in_time, *by_sums, *lists
     return Unit(files, _constants(backend), backend.hooks(), backend.params, launched=_launched(backend))
 
 

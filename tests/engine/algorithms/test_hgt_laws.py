@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from itertools import permutations
 
 import numpy as np
+import pandas
 import pytest
 from click.testing import CliRunner
 from helpers.faults import plant
@@ -17,6 +18,7 @@ from helpers.stats import assert_drawn_from
 
 import csaw
 from csaw.cli.main import cli
+from csaw.engine import execute, prepare
 from csaw.engine.batches.budgets import Budgets
 from csaw.engine.cpu.backend import CpuBackend
 from csaw.engine.draws.random import neg_log, pool_word
@@ -446,6 +448,28 @@ def test_what_a_request_cannot_say_is_a_fault(tmp_path, store):
     forged(path, other_types)
     with pytest.raises(StoreError, match=r"s\.zarr/zarr\.json: num-samples: no type is called 'x'"):
         verify(path)
+
+
+def test_exports_name_the_relation_of_each_edge(tmp_path, store):
+    sample = csaw.sample(store, tmp_path / "s.zarr", algo="hgt", device="cpu", progress=False, **OPTIONS)
+    for name in ("e.csv", "e.parquet"):
+        csaw.export(sample, tmp_path / name)
+        rows = (pandas.read_csv if name.endswith("csv") else pandas.read_parquet)(tmp_path / name)
+        found = rows["relation"].dropna().astype(int).value_counts().sort_index()
+        assert found.to_dict() == Counter(sample["relation"][:].tolist())
+
+
+def test_an_interrupted_run_goes_on(tmp_path, store):
+    stored = arrays_of(store, tmp_path / "s.zarr", "hgt", **OPTIONS)
+    job = prepare(store, "hgt", device="cpu", ids="dense", **OPTIONS)
+
+    def stop(done):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        execute(job, tmp_path / "r.zarr", progress=stop)
+    execute(job, tmp_path / "r.zarr", resume=True)
+    assert np.array_equal(csaw.open_samples(tmp_path / "r.zarr")["e_id"], stored["e_id"])
 
 
 def test_a_virtual_sample_has_the_same_bytes(tmp_path, store):
