@@ -38,7 +38,9 @@ def test_the_guide_to_types_runs(tmp_path, monkeypatch, capsys):
     runpy.run_path("program.py")
     assert capsys.readouterr().out.splitlines() == [wanted, "(2, 5)"]
     assert "# (2, 5)" in program
-    first, second, export, batches, hops, budgets = "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)).splitlines()
+    first, second, export, batches, hops, budgets = "".join(
+        re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
+    ).splitlines()
     printed(first)
     walks = csaw.open_samples("walks.zarr").walks[:].tolist()
     printed(second)

@@ -148,11 +148,27 @@ def _given(text: str, metapath: Metapath, types: "Types") -> str:
     follows the metapath already.
     """
     tree = parsed(text)
+    return _followed(tree, metapath, types) or ast.unparse(tree)
+
+
+def _followed(tree: ast.expr, metapath: Metapath, types: "Types") -> str | None:
+    """The bias of the edges that a metapath follows, of an expression that follows it; None for any other."""
     if isinstance(tree, ast.IfExp):
         bias = ast.unparse(tree.body)
         if ast.unparse(parsed(metapath.bias(bias, types))) == ast.unparse(tree):
             return bias
-    return ast.unparse(tree)
+    return None
+
+
+def is_followed(text: str, edge_bias: str | None, types: "Types | None") -> bool:
+    """Whether a bias that a manifest has is one along its metapath, which it has in full."""
+    if types is None or edge_bias is None:
+        return False
+    try:
+        metapath = Metapath.parsed(text, types)
+        return metapath.text(types) == text and _followed(parsed(edge_bias), metapath, types) is not None
+    except OptionError:
+        return False
 
 
 def along(

@@ -5,6 +5,7 @@ What each option bounds, of samples of every algorithm:
     instances, group_size, ids   the attributes of the store
     algorithm, induced, target   the layout, and which arrays there are
     weighted                     whether the graph has weights
+    metapath                     the bias, which says what relation each step follows
     sources                      their kind and number, which the algorithm's own options say, too
     walk_length                  columns of walks, steps of walks without columns, depths
     num_walks, epochs            instances, of samples that take their sources in turn
@@ -33,6 +34,7 @@ from csaw.engine.api.bases import LinksWithNegatives
 from csaw.engine.api.rules import ENDS, SOURCES, SOURCES_AND_TARGETS, STEPS, BudgetLayers
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.plan.by_relation import needs_relations
+from csaw.engine.plan.metapath import is_followed
 from csaw.engine.samples import Samples
 from csaw.engine.samples.edges import has_relations
 from csaw.engine.samples.layouts import SUBGRAPHS, Arrays, drawn_layout
@@ -87,6 +89,9 @@ class Asked:
         held = {"names": "original"}.get(said["ids"], said["ids"])
         yield Number("ids", request.get("ids", held), held)
         yield Number("weighted", bool(request.get("weighted")) and self.store.weighted, bool(request.get("weighted")))
+        metapath = request.get("metapath")
+        if metapath is not None and not is_followed(metapath, request.get("edge_bias"), self.store.types):
+            yield Number("metapath", "the one that edge_bias follows", metapath)
         visited = self._visited()
         yield Number("visited", visited, self.samples.manifest.get("visited", visited))
         yield from self._of_arrays_there()

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from helpers.forged import forged
 from helpers.graphs import arrays_of
 from helpers.invariance import assert_request_decides, assert_same
 from helpers.stats import assert_drawn_from
@@ -324,3 +325,18 @@ def test_samples_along_a_metapath_pass_verify(tmp_path, larger, metapath, option
                 relation = types.relations[turns[step % len(turns)]]
                 assert (one.split(":")[0], other.split(":")[0]) == (relation.source, relation.target)
                 assert {one, other} <= ids.keys()
+
+
+@pytest.mark.parametrize("options", [{}, {"algo": "neighbor", "fanout": [3, 2]}, {"edge_bias": "1 + e.dst_degree"}])
+def test_verify_finds_another_metapath_than_the_bias_follows(tmp_path, larger, options):
+    path = tmp_path / "s.zarr"
+    csaw.sample(larger[0], path, metapath="a,b,c,b,a", device="cpu", progress=False, **options)
+    right = csaw.open_samples(path).manifest["request"]["metapath"]
+    assert right == Metapath.parsed(right, larger[0].types).text(larger[0].types)
+    for text in (f"{right},{right[2:]}", ",".join(right.split(",")[:5]), "b,to_b,b", "a,b,c,b,a", "a,nothing"):
+        forged(path, lambda said, text=text: said["manifest"]["request"].update({"metapath": text}))
+        [wrong] = [check for check in csaw.verify(path, progress=False).checks if not check.ok]
+        assert wrong.name == "request"
+        assert f"metapath: expected the one that edge_bias follows, found {text}" in str(wrong)
+    forged(path, lambda said: said["manifest"]["request"].update({"metapath": right}))
+    assert csaw.verify(path, progress=False).ok
