@@ -42,6 +42,7 @@ FILES = (
     "traverse.py",
     "layers.py",
     "hops.py",
+    "hops_by_relation.py",
     "clocks.py",
 )
 HEADER = """\
