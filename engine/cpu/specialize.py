@@ -43,6 +43,7 @@ FILES = (
     "layers.py",
     "budgets.py",
     "hops.py",
+    "hops_by_relation.py",
     "clocks.py",
     "links.py",
 )

@@ -52,8 +52,10 @@ class BatchKind(StrEnum):
     """Mini-batches, hop by hop, whose nodes select among edges before the times of their seeds."""
     MINIBATCHES_BY_RELATION_IN_TIME = "mini-batches-by-relation-in-time"
     """The same whose nodes select from each relation by itself."""
+    HOP_TABLES_BY_RELATION = "hop-tables-by-relation"
+    """Hops of a fixed size, each drawn from the one before alone, from each relation by itself, on a CPU."""
     NEIGHBORS_BY_RELATION = "neighbors-by-relation"
-    """Hops whose vertices select from each relation by itself."""
+    """Hops, frontier by frontier, whose vertices select from each relation by itself."""
     NEIGHBORS_BY_RELATION_IN_TIME = "neighbors-by-relation-in-time"
     """The same in time."""
     IN_TIME = "in-time"
@@ -110,8 +112,11 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
             if drawn_whole(shape, memory):
                 return BatchKind.WHOLE_MINIBATCHES
             return BatchKind.MINIBATCHES_BY_RELATION if by_relation else BatchKind.MINIBATCHES
+    if by_relation and in_time:
+        return BatchKind.NEIGHBORS_BY_RELATION_IN_TIME
     if by_relation:
-        return BatchKind.NEIGHBORS_BY_RELATION_IN_TIME if in_time else BatchKind.NEIGHBORS_BY_RELATION
+        whole = in_tables(shape, memory) and not shape.on_gpu
+        return BatchKind.HOP_TABLES_BY_RELATION if whole else BatchKind.NEIGHBORS_BY_RELATION
     if in_time and rule.together:
         return BatchKind.POOLS_IN_TIME
     if in_time:

@@ -26,7 +26,7 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import FormatError, MissingDependencyError, OptionError, StoreError
 from csaw.partition.graph.edge_columns import NO_TIME
 from csaw.partition.graph.in_memory import InMemory
-from csaw.partition.graph.types import Relation, Types, distinct, prefix_of
+from csaw.partition.graph.types import TYPE, Relation, Types, distinct, prefix_of
 from csaw.partition.ingestion.hetero_data import Edges, in_memory
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.pieces import NOTHING_READ
@@ -85,7 +85,7 @@ class KeyedTables:
             return None
         try:
             said = json.loads(path.read_text("utf-8"))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise FormatError(f"{path}: expected JSON, found none: {error}") from error
         if not isinstance(said, dict) or not isinstance(said.get(TABLES), dict):
             return None
@@ -127,6 +127,11 @@ def _clock(path: Path, said: Mapping[str, object]) -> TimeColumn | None:
 def _table(path: Path, name: str, said: object, all_tables: Mapping[str, object]) -> Table:
     """The table of a name as the JSON file describes it."""
     where = f"{path}: {TABLES}: {name}"
+    if not TYPE.fullmatch(name):
+        raise FormatError(
+            f"{path}: {TABLES}: expected names of a letter and up to 63 letters, digits and underscores, found "
+            f"{quoted(name)}"
+        )
     if not isinstance(said, dict) or not isinstance(said.get("file"), str) or set(said) - set(OWN):
         raise FormatError(
             f"{where}: expected an object with file, such as {SHOWN}, and maybe key, time and references, found "
@@ -207,6 +212,7 @@ class _Joined:
         from pyarrow import types
 
         kinds = [self.held[table.name].schema.field(table.time).type for table in self.given.tables if table.time]
+        kinds = [kind for kind in kinds if not types.is_null(kind)]  # of a column without any value
         dated = bool(kinds) and not (types.is_integer(kinds[0]) or types.is_floating(kinds[0]))
         return TimeColumn.of("iso" if dated else "numbers", 0)
 
@@ -232,9 +238,13 @@ class _Joined:
         """The times of the rows of a table, int64, and which rows have one, bool. FormatError for a cell that is no
         time, and where rows without one are not skipped.
         """
+        from pyarrow import types
+
         from csaw.partition.ingestion.text.tables import times_of_column
 
         column = self.held[table.name][table.time].combine_chunks()
+        if types.is_null(column.type):
+            column = column.cast("string" if self.clock.iso else "int64")
         found = times_of_column(column, self.clock)
         if found is None:
             raise FormatError(

@@ -9,7 +9,7 @@ import numpy as np
 from csaw.engine.batches.minibatches import check_nodes
 from csaw.engine.cpu.runner import CpuRunner
 from csaw.engine.plan.by_relation import sizes_of_relations
-from csaw.engine.samples.layouts.hops import time_names
+from csaw.engine.samples.layouts.hops import relation_names, time_names
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.sources.given_sources import asks_times
 
@@ -78,6 +78,32 @@ class HopTables:
 
     def dead_ends(self) -> int:
         return int(self.counts[1])
+
+
+class HopTablesByRelation(HopTables):
+    """Instances ``first ..`` of a graph of relations, whose vertices select from each relation by itself."""
+
+    def __init__(self, backend: CpuRunner, first: int, sources: np.ndarray) -> None:
+        super().__init__(backend, first, sources)
+        assert backend.store.relation_rows is not None
+        self.picks = backend.store.relation_rows.picks(sizes_of_relations(backend.algorithm))
+        self.relations: list[np.ndarray] = []  # of the cells of each hop
+
+    def _hop(self, parents: np.ndarray, children: np.ndarray, size: int, slot: int) -> None:
+        self.relations.append(np.zeros(children.shape, np.uint8))
+        super()._hop(parents, children, size, slot)
+
+    def _kernel(
+        self, parents: np.ndarray, children: np.ndarray
+    ) -> tuple[Callable[..., object], tuple[object, ...], tuple[object, ...]]:
+        picks = self.picks[len(self.relations) - 1]
+        return self.backend.kernels.hop_by_relation, (), (self.relations[-1].reshape(-1), picks)
+
+    def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
+        names = relation_names(self.tables)
+        return super().arrays(rows) | {name: one[rows] for name, one in zip(names, self.relations, strict=True)}
+
+    on_device = arrays
 
 
 # A batch of neighbor samples in time on the CPU, drawn hop by hop; see engine/cpu/kernels/hops.py.

@@ -2,6 +2,7 @@
 
 import pytest
 from helpers.graphs import random_store
+from helpers.relations import random_graph
 from helpers.temporal import TIED, events_store
 
 from csaw.engine import prepare
@@ -69,6 +70,22 @@ def test_a_plan_in_time_knows_it_too(tmp_path, algo, options, on_cpu, on_gpu):
     assert prepare(store, algo, device=GPU, **given).plan.kind == on_gpu
 
 
+@pytest.mark.parametrize(
+    ("algo", "options", "on_cpu", "on_gpu"),
+    [
+        ("neighbor", {}, "hop-tables-by-relation", "neighbors-by-relation"),
+        ("neighbor", {"residency": "disk"}, "neighbors-by-relation", "neighbors-by-relation"),
+        ("neighbor", {"weighted": True}, "neighbors-by-relation", "neighbors-by-relation"),
+        ("minibatch", {}, "whole-mini-batches", "whole-mini-batches"),
+        ("minibatch", {"residency": "disk"}, "mini-batches-by-relation", "mini-batches-by-relation"),
+    ],
+)
+def test_a_plan_by_relation_knows_it_too(tmp_path, algo, options, on_cpu, on_gpu):
+    store, given = random_graph(tmp_path), {"fanout": {"*": (3, 2)}, "weighted": False} | options
+    assert prepare(store, algo, device="cpu", **given).plan.kind == on_cpu
+    assert prepare(store, algo, device=GPU, **given).plan.kind == on_gpu
+
+
 def test_a_kind_is_no_part_of_reports_and_manifests(tmp_path):
     assert not {"kind", "tree_edges"} & prepare(random_store(tmp_path / "g.zarr"), "deepwalk").plan.as_dict().keys()
 
@@ -76,4 +93,4 @@ def test_a_kind_is_no_part_of_reports_and_manifests(tmp_path):
 def test_every_kind_has_its_batches_on_the_cpu_and_its_kernels_on_a_gpu():
     assert CpuBackend.batches.keys() == set(BatchKind) - {BatchKind.TREES}
     assert all(isinstance(late.found(), type) for late in CpuBackend.batches.values())
-    assert FILES.keys() == set(BatchKind) - {BatchKind.WHOLE_IN_TIME}
+    assert FILES.keys() == set(BatchKind) - {BatchKind.WHOLE_IN_TIME, BatchKind.HOP_TABLES_BY_RELATION}

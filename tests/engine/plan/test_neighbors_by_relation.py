@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pandas
 import pytest
+from helpers.faults import plant
 from helpers.graphs import arrays_of
 from helpers.invariance import assert_request_decides, assert_same
 from helpers.machine import need_package
@@ -15,7 +16,6 @@ from helpers.remade import remade
 from helpers.stats import assert_drawn_from
 
 import csaw
-from csaw.engine.batches.relations import NeighborsByRelation
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.types import RELATION
 
@@ -169,12 +169,7 @@ def test_wrong_samples_are_found(tmp_path, store, fault, check):
 def test_relations_that_share_random_numbers_are_found(tmp_path, monkeypatch):
     rows = "".join(f"{v} {(v + 7 * k) % 300}\n" for v in range(300) for k in range(1, 13))
     store = partitioned(tmp_path, {f"x-r{k}-x": rows for k in range(3)})
-    held = NeighborsByRelation._hold
-
-    def with_slots_of_vertices(batch, local, slot, *others):
-        held(batch, local, slot // len(batch.shifts), *others)
-
-    monkeypatch.setattr(NeighborsByRelation, "_hold", with_slots_of_vertices)
+    plant(monkeypatch, "hops_by_relation.py", "uint64(at + r)", "uint64(at)")
     options = {"fanout": {"*": (1, 1)}, "instances": 3000}
     csaw.sample(store, tmp_path / "s.zarr", algo="neighbor", **QUIET | options)
     wrong = {check.name for check in csaw.verify(tmp_path / "s.zarr").checks if not check.ok}

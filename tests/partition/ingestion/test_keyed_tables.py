@@ -170,6 +170,7 @@ def test_a_row_is_drawn_only_when_it_is_there(tmp_path):
             {"order": {"file": "orders.csv", "time": 3, "references": {"id": "user"}}},
             "time: expected the name of a col",
         ),
+        ({"no name": {"file": "users.csv"}}, "expected names of a letter and up to 63 letters, digits and underscores"),
         ({"user": {"file": "users.csv"}}, "user: expected a key, because order refers to it"),
         ({"user": {"file": "twice.csv", "key": "id"}}, "twice.csv: row 2, column id: expected a primary key that no"),
         (
@@ -211,12 +212,27 @@ def test_other_json_and_options_of_edges_are_refused(tmp_path):
         csaw.partition(described(tmp_path, SHOP, time_format="years"), tmp_path / "g.zarr", progress=False)
     with pytest.raises(FormatError, match="expected tables and maybe time_format and time_decimals, found 'other'"):
         csaw.partition(described(tmp_path, SHOP, other=1), tmp_path / "g.zarr", progress=False)
+    path.write_text("[" * 100_000)
+    with pytest.raises(FormatError, match="expected JSON, found none"):
+        csaw.partition(path, tmp_path / "g.zarr", progress=False)
     path.write_text("{")
     with pytest.raises(FormatError, match="expected JSON, found none"):
         csaw.partition(path, tmp_path / "g.zarr", progress=False)
     path.write_text('[{"source": 1}]')
     with pytest.raises(FormatError, match="this is JSON, not rows of edges"):
         csaw.partition(path, tmp_path / "g.zarr", progress=False)
+
+
+def test_tables_without_rows_and_without_references_are_types_too(tmp_path):
+    (tmp_path / "users.csv").write_text("id\n1\n")
+    (tmp_path / "orders.csv").write_text("of,at\n")
+    (tmp_path / "notes.csv").write_text("text\na\nb\n")
+    orders = {"file": "orders.csv", "time": "at", "references": {"of": "user"}}
+    tables = {"user": {"file": "users.csv", "key": "id"}, "order": orders, "note": {"file": "notes.csv"}}
+    store = csaw.partition(described(tmp_path, tables), tmp_path / "g.zarr", progress=False)
+    assert store.types.attributes["vertices"] == {"note": 2, "order": 0, "user": 1}
+    assert (store.edges, store.report["isolated"]) == (0, 3)
+    assert csaw.open_graph(tmp_path / "g.zarr").types == store.types
 
 
 def test_decimals_of_times_are_kept_where_they_are_asked_for(tmp_path):
