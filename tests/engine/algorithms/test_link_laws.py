@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from helpers.faults import plant
 from helpers.forged import forged
 from helpers.graphs import arrays_of, random_store, store_of
@@ -15,6 +16,7 @@ from helpers.remade import remade
 from helpers.stats import assert_drawn_from
 
 import csaw
+from csaw.cli.main import cli
 from csaw.engine import prepare
 from csaw.engine.algorithm import LinksWithNegatives
 from csaw.engine.batches.links import units_upto
@@ -239,7 +241,14 @@ def test_relations_and_types_that_do_not_fit_are_errors(tmp_path, options, error
         csaw.sample(graph, algo="links", device="cpu", **options)
 
 
-# A class of one's own, and the biases
+# The command, a class of one's own, and the biases
+
+
+def test_the_summary_of_the_command_says_how_many_negatives_a_link_has(tmp_path):
+    words = ["sample", "karate", str(tmp_path / "s.zarr"), "--algo", "links", "--num-negatives", "3", "--device", "cpu"]
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 0, done.output
+    assert "156 links, each with 3 negatives in " in done.output
 
 
 def test_a_class_of_the_users_own_changes_the_options(tmp_path):
