@@ -217,6 +217,14 @@ def test_links_of_a_relation_and_their_negatives_are_of_its_types(typed, tmp_pat
     assert csaw.verify(out).ok
 
 
+@pytest.mark.parametrize("bias", ["none", "degree"])
+def test_links_of_a_relation_are_the_same_from_disk(typed, tmp_path, bias):
+    options = {"relation": "b-to_b-b", "num_negatives": 3, "instances": 4000, "seed": 4, "negative_bias": bias}
+    expected = arrays_of(typed, tmp_path / "s.zarr", "links", **options)
+    found = arrays_of(typed, tmp_path / "t.zarr", "links", residency="disk", in_flight=700, **options)
+    assert_same(expected, found)
+
+
 def test_an_edge_of_another_relation_can_be_a_negative_of_one(tmp_path):
     """From u:0, `a` leads to v:0 and `b` to v:1 and v:2: v:1 is no edge of `a`, and v:0 none of `b`."""
     graph = partitioned(tmp_path, {"u-a-v": "0 0\n", "u-b-v": "0 1\n0 2\n"})
