@@ -112,13 +112,15 @@ def took() -> str:
 
 
 def _instances(samples: "Samples") -> str:
-    """``8,110 walks of 20 steps``, ``100 subgraphs with 3,200 edges``."""
+    """``8,110 walks of 20 steps``, ``100 subgraphs with 3,200 edges``, ``100 links, each with 5 negatives``."""
     from csaw.partition.base.quoting import counted
 
     said = counted(samples.instances, *(samples.layout.printed or samples.layout.words))
     edges = None if samples.sizes is None else samples.sizes["edges"]
     if edges is None or not samples.instances:
         return said
+    if "negatives" in samples:
+        return f"{said}, each with {counted(samples['negatives'].shape[1], 'negative')}"
     if not samples.has_walks:
         return f"{said} with {counted(edges, 'edge')}"
     if samples.walk_length is not None and edges == samples.instances * samples.walk_length:

@@ -24,7 +24,7 @@ class Links(Table):
     first_version = 4
     words = "link", "links"
     heading = "Links: a sample is a link with destinations that are none"
-    counted_from = ("negatives",)
+    counted_from = ()
     first_ids = "links"
 
     def check_shapes(self, path: Path, shapes: Shapes) -> None:

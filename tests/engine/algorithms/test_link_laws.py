@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from helpers.faults import plant
 from helpers.forged import forged
 from helpers.graphs import arrays_of, random_store, store_of
@@ -15,6 +16,7 @@ from helpers.remade import remade
 from helpers.stats import assert_drawn_from
 
 import csaw
+from csaw.cli.main import cli
 from csaw.engine import prepare
 from csaw.engine.algorithm import LinksWithNegatives
 from csaw.engine.batches.links import units_upto
@@ -82,7 +84,7 @@ def law_of(graph, u, by_degree, allow_self):
 def test_negatives_of_every_source_follow_the_law(tmp_path, kind, bias, allow_self):
     store = GRAPHS[kind](tmp_path / "g.zarr")
     options = {"negative_bias": bias, "allow_self": allow_self, "skip_full": True, "num_negatives": 600}
-    links, negatives = drawn(store, tmp_path, sources="all", instances=10 * store.edges, **options)
+    links, negatives = drawn(store, tmp_path, sources="all", instances=3 * store.edges, **options)
     graph, none = store.load(), store.vertices
     judged = 0
     for u in np.unique(links[:, 0]).tolist():
@@ -215,6 +217,14 @@ def test_links_of_a_relation_and_their_negatives_are_of_its_types(typed, tmp_pat
     assert csaw.verify(out).ok
 
 
+@pytest.mark.parametrize("bias", ["none", "degree"])
+def test_links_of_a_relation_are_the_same_from_disk(typed, tmp_path, bias):
+    options = {"relation": "b-to_b-b", "num_negatives": 3, "instances": 4000, "seed": 4, "negative_bias": bias}
+    expected = arrays_of(typed, tmp_path / "s.zarr", "links", **options)
+    found = arrays_of(typed, tmp_path / "t.zarr", "links", residency="disk", in_flight=700, **options)
+    assert_same(expected, found)
+
+
 def test_an_edge_of_another_relation_can_be_a_negative_of_one(tmp_path):
     """From u:0, `a` leads to v:0 and `b` to v:1 and v:2: v:1 is no edge of `a`, and v:0 none of `b`."""
     graph = partitioned(tmp_path, {"u-a-v": "0 0\n", "u-b-v": "0 1\n0 2\n"})
@@ -239,7 +249,14 @@ def test_relations_and_types_that_do_not_fit_are_errors(tmp_path, options, error
         csaw.sample(graph, algo="links", device="cpu", **options)
 
 
-# A class of one's own, and the biases
+# The command, a class of one's own, and the biases
+
+
+def test_the_summary_of_the_command_says_how_many_negatives_a_link_has(tmp_path):
+    words = ["sample", "karate", str(tmp_path / "s.zarr"), "--algo", "links", "--num-negatives", "3", "--device", "cpu"]
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 0, done.output
+    assert "156 links, each with 3 negatives in " in done.output
 
 
 def test_a_class_of_the_users_own_changes_the_options(tmp_path):
