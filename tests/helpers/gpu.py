@@ -314,4 +314,5 @@ def usable(store, algo, options):
         "random-node",
     ):
         options["instances"] = min(options.get("instances", 60), 60 if algo != "random-edge" else 2)
+        options.pop("epochs", None)  # which would be another number
     return options
