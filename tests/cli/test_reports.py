@@ -334,7 +334,7 @@ def test_help_begins_with_the_options_of_the_algorithm(said, name):
 
 def test_the_first_screen_of_help_has_what_each_algorithm_takes(said, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    screen = said("sample", "--help").splitlines()[:43]
+    screen = said("sample", "--help").splitlines()[:45]
     listed = " ".join(" ".join(screen).partition("explains:")[2].split())
     for name in registry.names():
         flags = " ".join(re.findall(rf"(?<![-\w]){name}(?:, [a-z0-9-]+)* ((?:--[a-z-]+ ?)+)", listed))
