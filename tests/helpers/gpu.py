@@ -25,7 +25,7 @@ LOADED = """
 import sys
 from csaw.cli.main import cli
 cli.main(sys.argv[1:], standalone_mode=False)
-print("imported:", *sorted({"numba", "scipy"} & sys.modules.keys()))
+print("imported:", *sorted({"numba", "scipy.sparse"} & sys.modules.keys()))
 """
 NEAR = "(4 if e.dst == e.prev else 1 if e.prev < 0 or e.is_neighbor(e.prev, e.dst) else 0.5)"
 MORE = [
