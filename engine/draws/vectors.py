@@ -5,6 +5,7 @@ import numpy as np
 from csaw.engine.draws.addresses import PHILOX_KEYS, PHILOX_MULTIPLIERS
 
 LOW, SHIFT = np.uint64(0xFFFFFFFF), np.uint64(32)
+FEW = 1 << 19  # numbers that NumPy draws sooner than the compiler loads
 PIECE = 1 << 14  # draws whose words stay in the cache while they are made
 
 
@@ -39,6 +40,10 @@ def distinct_below(seed: np.uint64, instance: np.uint64, slot: np.uint64, bound:
     Draw j is a number up to bound - count + j, and becomes that number itself if it was chosen before: by an earlier
     draw of the same number, or by one that became it.
     """
+    if count > FEW:
+        from csaw.engine.draws import random
+
+        return random.distinct_below(seed, instance, slot, bound, count)
     draws, first, words = np.arange(count), bound - count, np.empty(count, np.uint64)
     for begin in range(0, count, PIECE):
         piece = draws[begin : begin + PIECE]

@@ -19,6 +19,7 @@ from csaw.engine.api.algorithm import LARGEST, Algorithm, MiniBatches
 from csaw.engine.api.rules import VertexLayer, WholeClusters
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.draws.addresses import SOURCE_SLOT
+from csaw.engine.draws.vectors import distinct_below
 from csaw.engine.sources.given_sources import Listed, read_sources, source_times, times_asked
 from csaw.engine.sources.link_ends import are_links, edge_numbers, edges_of, require_pairs, require_relation
 from csaw.engine.sources.seeds import MOST_BATCHES, DrawnSeeds, Excluded, SeedOrder, order_of
@@ -187,7 +188,6 @@ MOST_EPOCHS = 2**32 - 1  # their numbers are part of the address of what shuffle
 OF_TYPE = "type:"  # before the name of a type, all of whose vertices are sources
 COUNT = re.compile(r"[0-9]{1,19}")
 LISTED = 2**64 - 1  # number of the instance whose draws choose random:N
-FEW_LISTED = 1 << 19  # vertices that NumPy draws sooner than the compiler loads
 
 
 class Sources:
@@ -324,14 +324,7 @@ class Sources:
             raise OptionError(
                 f"--sources {form}: expected N from 1 to {of} {last - first} vertices, found {quoted(count)}"
             )
-        from csaw.engine.draws import vectors
-
-        draw = vectors.distinct_below
-        if wanted > FEW_LISTED:
-            from csaw.engine.draws import random
-
-            draw = random.distinct_below
-        return first + draw(np.uint64(self.seed), np.uint64(LISTED), SOURCE_SLOT, last - first, wanted)
+        return first + distinct_below(np.uint64(self.seed), np.uint64(LISTED), SOURCE_SLOT, last - first, wanted)
 
     def _of_type(self, given: str, store: GraphStore) -> np.ndarray:
         """All vertices of a type, or so many of them: ``type:NAME`` or ``type:NAME:N``."""

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from csaw.engine.api import recorded
-from csaw.engine.api.algorithm import Traversal, Walk
+from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
 from csaw.engine.api.registry import Algo
 from csaw.engine.api.rules import BudgetLayers
 from csaw.engine.samples import Samples
@@ -244,16 +244,8 @@ def _contents(
     columns: object,
     algo: Algo | None,
 ) -> None:
-    from csaw.engine.verify.batches import verify_batches
-    from csaw.engine.verify.budgets import verify_budgets
     from csaw.engine.verify.checks import verify_without_law
-    from csaw.engine.verify.layouts_in_time import verify_in_time
-    from csaw.engine.verify.links import verify_links
-    from csaw.engine.verify.selections import verify_hops
-    from csaw.engine.verify.subgraphs import verify_subgraphs
     from csaw.engine.verify.targets import verify_targets
-    from csaw.engine.verify.walks import verify_walks
-    from csaw.engine.verify.walks_in_time import verify_walks_in_time
 
     request = samples.manifest["request"]
     if algo is None and recorded.is_own(request):
@@ -261,15 +253,7 @@ def _contents(
         return
     held = recalled(request, columns, store, samples.path)
     algorithm = recorded.built(samples.path, request, algo, held)
-    in_time = isinstance(algorithm, Traversal) and algorithm.time_strategy is not None
-    by_layout = {
-        "walks": verify_walks_in_time if isinstance(algorithm, Walk) and algorithm.timed else verify_walks,
-        "ragged-walks": verify_walks,
-        "hops": verify_in_time if in_time else verify_hops,
-        "subgraphs": verify_in_time if in_time else verify_subgraphs,
-        "batches": verify_budgets if isinstance(algorithm.rule, BudgetLayers) else verify_batches,
-        "links": verify_links,
-    }
+    by_layout = _by_layout(algorithm)
     asked = Asked(samples, store, algorithm)
     if not asked.fits:
         asked.judge(checks)
@@ -285,3 +269,25 @@ def _contents(
     asked.judge(checks)
     if all(check.ok for check in checks.made):  # no law tells of what is none of its outcomes
         repeats.judge(checks, chance_of(subject))
+
+
+def _by_layout(algorithm: Algorithm) -> dict[str, Callable[[Subject, Checks], None]]:
+    """The functions that check the samples of an algorithm, by their layout."""
+    from csaw.engine.verify.batches import verify_batches
+    from csaw.engine.verify.budgets import verify_budgets
+    from csaw.engine.verify.layouts_in_time import verify_in_time
+    from csaw.engine.verify.links import verify_links
+    from csaw.engine.verify.selections import verify_hops
+    from csaw.engine.verify.subgraphs import verify_subgraphs
+    from csaw.engine.verify.walks import verify_walks
+    from csaw.engine.verify.walks_in_time import verify_walks_in_time
+
+    in_time = isinstance(algorithm, Traversal) and algorithm.time_strategy is not None
+    return {
+        "walks": verify_walks_in_time if isinstance(algorithm, Walk) and algorithm.timed else verify_walks,
+        "ragged-walks": verify_walks,
+        "hops": verify_in_time if in_time else verify_hops,
+        "subgraphs": verify_in_time if in_time else verify_subgraphs,
+        "batches": verify_budgets if isinstance(algorithm.rule, BudgetLayers) else verify_batches,
+        "links": verify_links,
+    }
