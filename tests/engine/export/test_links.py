@@ -5,6 +5,7 @@ import csv
 import numpy as np
 import pytest
 from helpers.graphs import store_of
+from helpers.machine import need_package
 
 import csaw
 from csaw.engine.export.common import lacking
@@ -53,7 +54,7 @@ def test_tables_have_a_row_for_each_pair(samples, tmp_path):
 
 
 def test_parquet_and_pandas_have_the_same_rows(samples, tmp_path):
-    pq = pytest.importorskip("pyarrow.parquet")
+    pq = need_package("pyarrow.parquet")
     csaw.export(samples, tmp_path / "p.parquet")
     assert [tuple(row.values()) for row in pq.read_table(tmp_path / "p.parquet").to_pylist()] == pairs(samples)
     assert [tuple(row) for row in samples.to_pandas().itertuples(index=False)] == pairs(samples)
