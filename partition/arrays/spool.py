@@ -21,7 +21,7 @@ FILES = 8  # in turn: a system lets one thread at a time write to a file
 IN_MEMORY = -1
 
 _pread = types.ExternalFunction("pread", signature(types.int64, types.int32, types.int64, types.int64, types.int64))
-_copy = types.ExternalFunction("memcpy", signature(types.int64, types.int64, types.int64, types.int64))
+memcpy = types.ExternalFunction("memcpy", signature(types.int64, types.int64, types.int64, types.int64))
 
 
 class Budget:
@@ -149,7 +149,7 @@ def gather(addresses, handles, begins, ends, item, to):
     for i in range(addresses.size):
         place, count = addresses[i] + begins[i] * item, (ends[i] - begins[i]) * item
         if handles[i] == IN_MEMORY:
-            _copy(to, place, count)
+            memcpy(to, place, count)
             to += count
             continue
         done = 0
