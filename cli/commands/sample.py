@@ -41,6 +41,7 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
     help="Algorithm: one of the names above, or FILE.py:CLASS for a custom one.",
 )
 @values.directed
+@values.version
 @click.option(
     "--option",
     "own",
@@ -91,6 +92,7 @@ def sample(
     out: str | None,
     algo: str,
     directed: bool | None,
+    version: int | None,
     own: Options,
     virtual_from: str | None,
     moved_to: str | None,
@@ -116,6 +118,7 @@ def sample(
         csaw sample web.zarr more.zarr --algo node2vec --num-walks 1000 --cluster local:4
     """
     _check_virtual(virtual, virtual_from, resume, directed)
+    _check_version(version, virtual_from)
     _check_moved(moved_to, virtual_from, cluster)
     if cluster is None:
         _begin_to_open(None if virtual_from else graph, algo, own | dict(given(options)))
@@ -137,12 +140,19 @@ def sample(
             "overwrite": overwrite,
             "virtual": virtual_from is not None,
         }
-        how |= {"directed": directed, "dry_run": dry_run, "as_json": as_json, "again": _as_undirected(graph, directed)}
+        how |= {
+            "version": version,
+            "directed": directed,
+            "dry_run": dry_run,
+            "as_json": as_json,
+            "again": _as_undirected(graph, directed),
+        }
         spread.on_cluster(graph, place, algo, _of_run(virtual_from, wanted), **how)
         return
     with console.progress("preparing", enabled=not dry_run) as shown:
         if virtual_from is None:
-            job = _job(graph, directed, algo, wanted, not dry_run)
+            begun = place if resume or shard is not None else None
+            job = _job(_store_of(graph, directed, version, begun, wanted), algo, wanted, not dry_run)
         else:
             job = _virtual_job(virtual_from, moved_to, wanted)
         if dry_run:
@@ -193,6 +203,11 @@ def _check_virtual(virtual: bool, virtual_from: str | None, resume: bool, direct
         raise click.UsageError(f"{virtual_from} determines its graph; leave out --directed and --undirected")
     if virtual and (virtual_from or resume):
         raise click.UsageError(f"--virtual only stores a request; leave out {'--from' if virtual_from else '--resume'}")
+
+
+def _check_version(version: int | None, virtual_from: str | None) -> None:
+    if version is not None and virtual_from is not None:
+        raise click.UsageError(f"{virtual_from} determines its graph; leave out --version")
 
 
 def _check_moved(moved_to: str | None, virtual_from: str | None, cluster: str | None) -> None:
@@ -254,11 +269,19 @@ def _as_undirected(graph: str, directed: bool | None) -> str:
     return shlex.join(["csaw", "sample", *given, "--undirected", "--overwrite"])
 
 
-def _job(graph: str, directed: bool | None, algo: str, wanted: Options, measure: bool) -> "Job":
+def _store_of(graph: str, directed: bool | None, version: int | None, begun: str | None, wanted: Options) -> str | Path:
+    """The graph store to sample, by default in the version of the sample that was ``begun``, if there is one."""
     from csaw.datasets.resolve import resolve
+    from csaw.engine.samples.place import begun_on
+
+    store = resolve(graph, directed=directed, memory=wanted.get("memory"), version=version)
+    return store if version is not None or begun is None else begun_on(store, Path(begun))
+
+
+def _job(store: str | Path, algo: str, wanted: Options, measure: bool) -> "Job":
     from csaw.engine.runs.job import prepare
 
-    return prepare(resolve(graph, directed=directed, memory=wanted.get("memory")), algo, measure=measure, **wanted)
+    return prepare(store, algo, measure=measure, **wanted)
 
 
 def _virtual_job(virtual_from: str, moved_to: str | None, wanted: Options) -> "Job":

@@ -21,7 +21,7 @@ FILES = 8  # in turn: a system lets one thread at a time write to a file
 IN_MEMORY = -1
 
 _pread = types.ExternalFunction("pread", signature(types.int64, types.int32, types.int64, types.int64, types.int64))
-memcpy = types.ExternalFunction("memcpy", signature(types.int64, types.int64, types.int64, types.int64))
+_copy = types.ExternalFunction("memcpy", signature(types.int64, types.int64, types.int64, types.int64))
 
 
 class Budget:
@@ -149,7 +149,7 @@ def gather(addresses, handles, begins, ends, item, to):
     for i in range(addresses.size):
         place, count = addresses[i] + begins[i] * item, (ends[i] - begins[i]) * item
         if handles[i] == IN_MEMORY:
-            memcpy(to, place, count)
+            _copy(to, place, count)
             to += count
             continue
         done = 0
@@ -174,6 +174,15 @@ def gather_ranges(addresses, handles, ends, item, out):
             return False
         done += item * (ends[k + 1] - ends[k]).sum()
     return True
+
+
+@njit(nogil=True)
+def copy_runs(held, begins, ends, gap, out):
+    """Copy the bytes ``begins`` to before ``ends`` of ``held`` to ``out``, run after run, ``gap`` bytes apart."""
+    to = np.int64(0)
+    for k in range(begins.size):
+        _copy(out.ctypes.data + to, held.ctypes.data + begins[k], ends[k] - begins[k])
+        to += ends[k] - begins[k] + gap
 
 
 def grouped(pieces: Iterable[tuple[Column, ...]], least: int) -> Iterator[tuple[tuple[Column, ...], ...]]:

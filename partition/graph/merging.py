@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from csaw.partition.arrays.spool import memcpy
-from csaw.partition.base.compile import njit
+from csaw.partition.arrays.spool import copy_runs
 from csaw.partition.errors import FormatError
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT
 from csaw.partition.graph.store import INDICES
@@ -187,12 +186,3 @@ def _runs(held: np.ndarray, begins: np.ndarray, ends: np.ndarray, size: int, gap
     out, item = np.empty(size, held.dtype), held.itemsize
     copy_runs(np.ascontiguousarray(held).view(np.uint8), begins * item, ends * item, gap * item, out.view(np.uint8))
     return out
-
-
-@njit(nogil=True)
-def copy_runs(held: np.ndarray, begins: np.ndarray, ends: np.ndarray, gap: int, out: np.ndarray) -> None:
-    """Copy the bytes ``begins`` to before ``ends`` of ``held`` one after the other, with a gap after each."""
-    to = np.int64(0)
-    for k in range(begins.size):
-        memcpy(out.ctypes.data + to, held.ctypes.data + begins[k], ends[k] - begins[k])
-        to += ends[k] - begins[k] + gap

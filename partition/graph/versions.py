@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from csaw.partition.arrays.files import GRAPH, VERSIONS, files_of, link_or_copy, sync_folder, sync_tree
 from csaw.partition.arrays.nodes import read_group, write_group
-from csaw.partition.arrays.replace import Draft, cannot_be_written, stands
+from csaw.partition.arrays.replace import LINK, NOTHING, SAID, Draft, cannot_be_written, standing
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError, StoreError
 
@@ -88,13 +88,12 @@ def pinned(path: Path) -> Path:
     return path
 
 
-def drawn_from(path: str | Path, fingerprint: object) -> Path:
+def drawn_from(path: str | Path, fingerprint: object) -> str | Path:
     """The address of the newest version of the store at ``path`` that has this fingerprint.
 
     It is the path where none has, or the store has one version: opening it tells what is wrong.
     """
-    path = Path(path)
-    base = base_of(path)
+    base = base_of(Path(path))
     if not _later(base):
         return path
     for number, folder in reversed(numbered(base)):
@@ -216,8 +215,13 @@ def require_whole(path: Path) -> None:
     """Raise OptionError for the address of one version, and StoreError unless a graph store is at ``path``."""
     if base_of(path) is not path:
         raise OptionError(f"{path} is one version of {base_of(path)}; name {base_of(path)} itself")
-    if not stands(path, GRAPH):
+    found = standing(path)
+    if found == NOTHING:
         raise StoreError(f"{path} does not exist; make it with csaw partition")
+    if found == LINK:
+        raise StoreError(f"{path} is a symbolic link to {os.readlink(path)}; give that path itself")
+    if found != GRAPH:
+        raise StoreError(f"{path} is {SAID[found]}; expected a graph store, such as csaw partition makes")
 
 
 def compact(path: str | Path, version: int | None = None) -> Record:

@@ -252,9 +252,8 @@ class Append:
         """The report of the version: what is known of all edges without looking at them again."""
         before = self.base.report
         found = {name: before[name] for name in STAYING if name in before}
-        if self.word == REMOVE:
-            return found | {name: before[name] for name in ("edges",) if EDGE_IDS in self.base.attributes}
         added = {"edges": self._rows, "duplicates": counts.repeated, "self_loops": self.new.report.get("self_loops", 0)}
+        added = dict.fromkeys(added, 0) if self.word == REMOVE else added
         found |= {name: before[name] + added[name] for name in OF_VERSION if type(before.get(name)) is int}
         return found | {"vertices": writer.vertices, "stored_edges": writer.edges}
 
