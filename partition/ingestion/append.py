@@ -198,8 +198,8 @@ class Append:
 
     @property
     def _rows(self) -> int:
-        """Rows of the input that are edges."""
-        return int(self.new.report.get("edges", self.new.edges))
+        """Rows of the input that are edges; 0 for a graph in memory, which has none."""
+        return int(self.new.report.get("edges", 0))
 
     def _written(
         self, draft: VersionDraft, writer: StoreWriter, grown: GrownIds, regions: list[Region], dealt: DealtEdges
@@ -212,7 +212,12 @@ class Append:
                 told(min(writer.edges, base.edges))
         vertices = grown.vertices - base.vertices
         partitions = {"partitions_written": len(regions) - kept, "partitions_kept": kept}
-        found = said(self.word, counts, self._rows) | {"vertices_added": vertices} | partitions | self._read_as()
+        found = (
+            said(self.word, counts, self._rows or dealt.edges)
+            | {"vertices_added": vertices}
+            | partitions
+            | self._read_as()
+        )
         if not (counts.changes or vertices or self.numbers):
             return Appended(base, found, False)
         shutil.rmtree(draft.folder / NEW, ignore_errors=True)

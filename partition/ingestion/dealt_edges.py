@@ -11,8 +11,8 @@ from csaw.partition.arrays.nodes import write_group
 from csaw.partition.arrays.spool import Budget, Column, Spool
 from csaw.partition.errors import FormatError
 from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT
-from csaw.partition.graph.merging import LAST, REMOVE, Arrays, Counts, Policy, Rows, last_of_each, merged
-from csaw.partition.graph.partition_writer import Facts, facts_of, full_disk_named
+from csaw.partition.graph.merging import KEEP, LAST, REMOVE, Arrays, Counts, Policy, Rows, last_of_each, merged
+from csaw.partition.graph.partition_writer import Facts, facts_of, full_disk_named, weights_between
 from csaw.partition.graph.parts import Partition
 from csaw.partition.graph.regions import Region
 from csaw.partition.graph.store import INDICES, GraphStore, array_name
@@ -22,12 +22,13 @@ from csaw.partition.graph.write import StoreWriter
 class DealtEdges:
     """The new edges of each region, with the arrays ``names``: in memory up to the ``budget``, in files beyond it.
 
-    ``counts`` has those that were dealt to none, or merged with others.
+    ``edges``: how many there are; ``counts``: those that were dealt to none, or merged with others.
     """
 
     def __init__(self, regions: Sequence[Region], names: Sequence[str], budget: Budget) -> None:
         self.firsts = np.array([region.first for region in regions], np.int64)
         self.names, self.spool, self.counts = tuple(names), Spool(budget), Counts()
+        self.edges = 0
         self.pieces: list[list[tuple[Column, ...]]] = [[] for _ in regions]
 
     def deal(self, new: GraphStore, dense: np.ndarray, rows_before: int, policy: Policy) -> None:
@@ -45,10 +46,9 @@ class DealtEdges:
             arrays = _edges(new, part, self.names)
             owners = np.repeat(np.arange(part.first_vertex, part.last_vertex), np.diff(new.read_offsets(part.number)))
             rows, ends = dense[owners], dense[arrays[INDICES]]
-            known = (rows >= 0) & (ends >= 0)
-            if not known.all():
-                missing = policy.once(owners, arrays[INDICES]) & ~known
-                self.counts = self.counts.and_of(Counts(missing=int(missing.sum())))
+            known, once = (rows >= 0) & (ends >= 0), policy.once(owners, arrays[INDICES])
+            self.edges += int(once.sum())
+            self.counts = self.counts.and_of(Counts(missing=int((once & ~known).sum())))
             arrays[INDICES] = ends
             if EDGE_ID.array in arrays:
                 arrays[EDGE_ID.array] += rows_before
@@ -108,8 +108,7 @@ class Merging:
         old = self._rows(region)
         if region.is_whole and not self.dealt.pieces[number] and self.id_dtype == self.base.id_dtype:
             assert region.part is not None
-            facts = facts_of(old.indptr, old.arrays[INDICES], old.arrays.get(WEIGHT.array))
-            return Merged(old, facts, Counts(), self._linked(number, region.part))
+            return Merged(old, self._facts(old), Counts(), self._linked(number, region.part))
         rows, new = self.dealt.of(number)
         before = self.policy.once(rows + region.first, new[INDICES])
         if self.policy.word == LAST:
@@ -119,8 +118,14 @@ class Merging:
         if self.policy.word == LAST:
             left = self.policy.once(rows + region.first, new[INDICES])
             counts = counts._replace(repeated=counts.repeated + int(before.sum()) - int(left.sum()))
-        facts = facts_of(found.indptr, found.arrays[INDICES], found.arrays.get(WEIGHT.array))
-        return Merged(found, facts, counts, None)
+        return Merged(found, self._facts(found), counts, None)
+
+    def _facts(self, rows: Rows) -> Facts:
+        """The facts of rows; whether any entry is there twice is known beforehand of most graphs."""
+        weights = rows.arrays.get(WEIGHT.array)
+        if self.base.multigraph or self.policy.word == KEEP:
+            return facts_of(rows.indptr, rows.arrays[INDICES], weights)
+        return Facts(int(np.diff(rows.indptr).max(initial=0)), False, *weights_between(weights))
 
     def _rows(self, region: Region) -> Rows:
         """What is stored of the rows of a region; new vertices have no edges."""

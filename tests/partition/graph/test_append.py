@@ -271,7 +271,7 @@ def test_edges_that_wait_in_files_are_those_in_memory(tmp_path, monkeypatch):
 def test_nothing_new_makes_no_version(tmp_path, policy):
     csaw.partition([(1, 2), (2, 3)], tmp_path / "g.zarr")
     if policy == "error":
-        with pytest.raises(FormatError, match=r"g.zarr has the edge 1 2 already; pass duplicates first"):
+        with pytest.raises(FormatError, match=r"g.zarr has the edge 1 2 already; pass duplicates='first'"):
             csaw.append(tmp_path / "g.zarr", [(1, 2)], duplicates=policy)
     else:
         assert csaw.append(tmp_path / "g.zarr", [(1, 2)], duplicates=policy).version == 0
