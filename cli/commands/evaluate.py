@@ -146,12 +146,11 @@ def evaluate(
         raise click.UsageError("--save and --plot work on one window; choose it with --until or --between")
     names = _to_save(save, overwrite, wanted)
     run = partial(_runner(cluster, dry_run), algo=algo)
+    store = partial(resolve, graph, directed=directed, memory=wanted["memory"], version=version)
     if dry_run:
-        store = resolve(graph, directed=directed, memory=wanted["memory"], version=version)
-        planned = plan(store, **dict(given(wanted)))
-        console.print_json(planned) if as_json else print_plan(planned)
+        (console.print_json if as_json else print_plan)(plan(store(), **dict(given(wanted))))
         return
-    found = _measured(run, graph, directed, version, samples, wanted)
+    found = replace(_measured(run, store, samples, wanted), named=graph)
     columns = saved.columns_of(found.by_measure, names)
     if save:
         saved.save_columns(columns, found.store, save[1], overwrite=overwrite)
@@ -170,21 +169,15 @@ def evaluate(
 
 
 def _measured(
-    run: "Callable[..., Evaluation]",
-    graph: str,
-    directed: bool | None,
-    version: int | None,
-    samples: tuple[str, ...],
-    wanted: Options,
+    run: "Callable[..., Evaluation]", store: Callable[[], str | Path], samples: tuple[str, ...], wanted: Options
 ) -> "Evaluation":
-    """Return the findings of ``run``; the message of a KeyboardInterrupt tells what is kept."""
-    from csaw.datasets.resolve import resolve
+    """Return the findings of ``run`` on a ``store``; the message of a KeyboardInterrupt tells what is kept."""
     from csaw.partition.base.progress import steps
 
     with steps("measuring", enabled=not console.is_quiet()) as progress:
-        store = resolve(graph, directed=directed, memory=wanted["memory"], version=version)
+        found = store()
         try:
-            return replace(run(store, samples, progress=progress, **dict(given(wanted))), named=graph)
+            return run(found, samples, progress=progress, **dict(given(wanted)))
         except KeyboardInterrupt as error:
             again = "the same command without --refresh" if wanted["refresh"] else "the same command"
             raise KeyboardInterrupt(f"the results so far are kept; {again} continues from there") from error

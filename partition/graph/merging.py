@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from csaw.partition.arrays.spool import copy_runs
 from csaw.partition.errors import FormatError
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT
 from csaw.partition.graph.store import INDICES
@@ -183,6 +182,8 @@ def _moved(indptr: np.ndarray, rows: np.ndarray, by: np.ndarray | int) -> np.nda
 
 def _runs(held: np.ndarray, begins: np.ndarray, ends: np.ndarray, size: int, gap: int) -> np.ndarray:
     """An array of ``size`` elements: runs of ``held``, with ``gap`` elements between them that are left open."""
+    from csaw.partition.arrays.spool import copy_runs  # brings Numba
+
     out, item = np.empty(size, held.dtype), held.itemsize
     copy_runs(np.ascontiguousarray(held).view(np.uint8), begins * item, ends * item, gap * item, out.view(np.uint8))
     return out

@@ -47,7 +47,7 @@ from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT, EdgeC
 from csaw.partition.graph.original_ids import StoredIds
 from csaw.partition.graph.parts import Graph, Partition
 from csaw.partition.graph.types import RELATION, Types
-from csaw.partition.graph.versions import address_of, at_version, base_of, folder_of, number_in
+from csaw.partition.graph.versions import Versioned, at_version, base_of, folder_of
 
 if TYPE_CHECKING:
     from zarr import Group
@@ -123,7 +123,7 @@ LARGEST_PLACE = 2**32 - 1  # of an edge in the order of its row by time
 INDICES = "indices"  # the array of neighbors, beside those of the edge columns
 
 
-class GraphStore(StoredIds, ShownGraph):
+class GraphStore(StoredIds, ShownGraph, Versioned):
     """An open graph store, as :func:`open_graph` returns it.
 
     Arrays are read on demand; a changed file is a StoreError.
@@ -184,21 +184,6 @@ class GraphStore(StoredIds, ShownGraph):
             return opened_again, (str(self.base.absolute()), self.identity, opens, attrgetter("identity"))
         place = {} if self.in_memory else {"path": self.path.absolute()}
         return object.__new__, (type(self),), vars(self) | place | {"_opened": {}}
-
-    @property
-    def base(self) -> Path:
-        """The path of the store with all of its versions."""
-        return base_of(self.path)
-
-    @property
-    def version(self) -> int:
-        """The number of this version, 0 for a store that nothing was appended to."""
-        return number_in(self.report)
-
-    @property
-    def address(self) -> Path:
-        """The path under which this version is found again whatever is appended to the store."""
-        return address_of(self.path, self.report)
 
     @property
     def zarr(self) -> "Group":

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from csaw.partition.arrays.files import GRAPH, VERSIONS, files_of, link_or_copy, sync_folder, sync_tree
 from csaw.partition.arrays.nodes import read_group, write_group
-from csaw.partition.arrays.replace import LINK, NOTHING, SAID, Draft, cannot_be_written, standing
+from csaw.partition.arrays.replace import LINK, NOTHING, SAID, Draft, cannot_be_written, discard, standing
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError, StoreError
 
@@ -73,12 +73,27 @@ def at_version(path: str | Path, version: int | None) -> Path:
     return address
 
 
-def address_of(folder: Path, report: Record) -> Path:
-    """The address of the version with this report whose files are in ``folder``.
+class Versioned:
+    """Gives a graph store its place among the versions of the store."""
 
-    It is the folder itself while the store has one version.
-    """
-    return folder / VERSIONS / str(number_in(report)) if base_of(folder) is folder and _later(folder) else folder
+    path: Path
+    report: Record
+
+    @property
+    def base(self) -> Path:
+        """The path of the store with all of its versions."""
+        return base_of(self.path)
+
+    @property
+    def version(self) -> int:
+        """The number of this version, 0 for a store that nothing was appended to."""
+        return number_in(self.report)
+
+    @property
+    def address(self) -> Path:
+        """The path of this version whatever is appended; that of its files while the store has no other version."""
+        several = self.base is self.path and bool(_later(self.path))
+        return self.path / VERSIONS / str(self.version) if several else self.path
 
 
 def pinned(path: Path) -> Path:
@@ -189,6 +204,7 @@ class VersionDraft(Draft):
         super().__init__(base, GRAPH, overwrite=True)
         self.base = base
         try:
+            discard(None, base)  # the rest of what a killed run has replaced
             self.path = base / VERSIONS / str(numbered(base)[-1][0] + 1)
         except BaseException:
             self.close()
@@ -249,6 +265,7 @@ def compact(path: str | Path, version: int | None = None) -> Record:
         kept = next(one for one in found if one.number == number)
         held = {file: size for _, each in numbered(base) for file, size in _files(each).items()}
         dropped = [one.number for one in found if one is not kept]
+        discard(None, base)  # the rest of what a killed run has replaced
         if dropped:
             try:
                 _link(folder, draft.folder)

@@ -122,8 +122,8 @@ def of_files(base: GraphStore, policy: str, given: Values) -> Values:
     Raises:
         OptionError: an option contradicts the store.
     """
-    if others := sorted(given.keys() & set(OF_OBJECTS) - set(OF_FILES)):
-        raise OptionError(f"{others[0]}: it is for graphs in memory; name a column of the file instead")
+    if wrong := sorted(given.keys() & set(OF_OBJECTS) - set(OF_FILES)):
+        raise OptionError(f"{wrong[0]}: it is for graphs in memory; name a column of the file instead")
     read = {name: given[name] for name in OF_FILES if given.get(name) is not None}
     read |= of_edges(base, policy, given) | {"id_type": "string" if base.id_kind == STRING else "int"}
     read["directed"] = _directed(base, read.get("directed"))
