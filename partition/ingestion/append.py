@@ -58,15 +58,20 @@ class Appended(NamedTuple):
 
     def as_dict(self) -> Record:
         """Plain data, which ``csaw append --json`` prints."""
-        store = self.store
-        sizes = {"vertices": store.vertices, "stored_edges": store.edges, "partitions": len(store.partitions)}
-        said = {"graph": str(store.base), "version": store.version, "new_version": self.is_new}
-        return (
-            said
-            | {name: one for name, one in self.report.items() if name not in said}
-            | sizes
-            | {"fingerprint": store.fingerprint}
-        )
+        store, none = self.store, dict.fromkeys(("vertices_added", "partitions_written", "partitions_kept"), 0)
+        return {
+            "graph": str(store.base),
+            "version": store.version,
+            "new_version": self.is_new,
+            "vertices": store.vertices,
+            "stored_edges": store.edges,
+            "partitions": len(store.partitions),
+            "fingerprint": store.fingerprint,
+            **none,
+            **self.report,
+            "read_as": self.report.get("read_as", []),
+            "warnings": self.report.get("warnings", []),
+        }
 
 
 def append_edges(path: Path, edges: object, given: Values, update: Progress | None = None) -> Appended:
@@ -265,8 +270,5 @@ class Append:
 
 def said(policy: str, counts: Counts, rows: int) -> Record:
     """What was appended, as plain data: for the report of a version, and for the user."""
-    if policy == REMOVE:
-        found = {"edges_removed": counts.removed, "edges_missing": counts.missing}
-    else:
-        found = {"edges_added": counts.added, "edges_repeated": counts.repeated, "edges_changed": counts.changed}
+    found = {f"edges_{name}": count for name, count in counts._asdict().items()}
     return {"duplicates_policy": policy, "rows": rows, **found}
