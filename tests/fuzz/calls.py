@@ -251,9 +251,20 @@ def calls() -> dict[str, Call]:
             csaw.list_support, {"graph": "g.zarr", "out": "kept.csv"}, ("graph", "out", "directed", "overwrite")
         ),
         "verify": Call(csaw.verify, {"store": "s.zarr"}, ("store", "graph", "columns", "algo", "progress")),
-        "info": Call(csaw.info, {"store": "s.zarr"}, ("store", "graph", "full", "algo")),
+        "info": Call(csaw.info, {"store": "s.zarr"}, ("store", "graph", "full", "algo", "version")),
+        "append": Call(
+            csaw.append,
+            {"graph": "g.zarr", "edges": "e.txt"},
+            ("graph", "edges", "remove", "duplicates", "self_loops", "again", "directed", "memory", "partition_size"),
+        ),
+        "append a graph in memory": Call(
+            csaw.append,
+            {"graph": "g.zarr", "edges": [(0, 1)]},
+            ("edges", "weights", "vertex_ids", "edge_columns", "time", "source_column"),
+        ),
+        "compact": Call(csaw.compact, {"graph": "g.zarr"}, ("graph", "version")),
         "seal": Call(csaw.seal, {"out": "s.zarr"}, ("out", "graph")),
-        "open_graph": Call(csaw.open_graph, {"path": "g.zarr"}, ("path", "checksums")),
+        "open_graph": Call(csaw.open_graph, {"path": "g.zarr"}, ("path", "checksums", "version")),
         "open_samples": Call(csaw.open_samples, {"path": "s.zarr"}, ("path", "graph", "algo")),
         "names": Call(of(samples, "names"), {}, ("vertices",)),
         "walk": Call(of(samples, "walk"), {}, ("number",)),
