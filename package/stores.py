@@ -155,7 +155,12 @@ def seal(out: Place, graph: Place | GraphStore | None = None) -> Record:
 
 
 @in_python(
-    {"graph": arguments.graph, "edges": arguments.graph, "progress": maybe(arguments.progress("done", "total"))},
+    {
+        **dict.fromkeys(("graph", "edges"), arguments.graph),
+        **dict.fromkeys(("remove", "again"), flag),
+        "directed": maybe(flag),
+        "progress": maybe(arguments.progress("done", "total")),
+    },
     edge_column="edge_columns",
 )
 def append(

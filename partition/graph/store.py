@@ -438,7 +438,13 @@ def array_name(number: int, name: str) -> str:
     return f"partitions/{number:05d}/{name}"
 
 
-@reading({"path": arguments.path("a graph store"), "checksums": arguments.flag})
+@reading(
+    {
+        "path": arguments.path("a graph store"),
+        "checksums": arguments.flag,
+        "version": arguments.maybe(arguments.whole()),
+    }
+)
 def open_graph(path: str | Path, checksums: bool = True, version: int | None = None) -> GraphStore:
     """Open the graph store at ``path``.
 

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from csaw.partition.arrays.files import GRAPH, VERSIONS, files_of, link_or_copy, sync_folder, sync_tree
 from csaw.partition.arrays.nodes import read_group, write_group
 from csaw.partition.arrays.replace import LINK, NOTHING, SAID, Draft, cannot_be_written, discard, standing
+from csaw.partition.base.arguments import whole
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError, StoreError
 
@@ -66,8 +67,7 @@ def at_version(path: str | Path, version: int | None) -> Path:
     path = Path(path)
     if version is None:
         return path
-    if type(version) is not int or version < 0:
-        raise OptionError(f"--version: expected a number from 0, found {version!r}")
+    version = whole()("--version", version)
     address = base_of(path) / VERSIONS / str(version)
     folder_of(address)
     return address

@@ -254,12 +254,12 @@ def calls() -> dict[str, Call]:
         "info": Call(csaw.info, {"store": "s.zarr"}, ("store", "graph", "full", "algo", "version")),
         "append": Call(
             csaw.append,
-            {"graph": "g.zarr", "edges": "e.txt"},
+            {"graph": "g.zarr", "edges": "e.txt", "remove": True},
             ("graph", "edges", "remove", "duplicates", "self_loops", "again", "directed", "memory", "partition_size"),
         ),
         "append a graph in memory": Call(
             csaw.append,
-            {"graph": "g.zarr", "edges": [(0, 1)]},
+            {"graph": "g.zarr", "edges": [(0, 1, 2.0)]},
             ("edges", "weights", "vertex_ids", "edge_columns", "time", "source_column"),
         ),
         "compact": Call(csaw.compact, {"graph": "g.zarr"}, ("graph", "version")),
@@ -408,6 +408,7 @@ MEANT = {
     "last": ("FIRST:LAST",),
     "data": ("graph: ", "rows", "edges", "array", "columns", "dict of neighbors"),
     "inputs": ("graph: ", "rows", "edges", "array", "columns", "FILE", "dict of neighbors"),
+    "edges": ("graph: ", "rows", "array", "columns", "FILE", "dict of neighbors", "vertex ids"),
     "graph": ("array", "edges", "rows", "columns", "dict of neighbors"),
     "indptr": ("offsets", "CSR"),
     "indices": ("CSR",),
