@@ -8,7 +8,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from csaw.cli import console
-from csaw.cli.reports.sections import Facts, lines_of, plain, print_report, rate, seconds, size
+from csaw.cli.reports.sections import Facts, lines_of, print_report, rate, seconds, size
 
 if TYPE_CHECKING:
     from csaw.engine.analytics.evaluation.listing import Summary
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 REPEATED = {"first": "the first of each counts", "sum": "their weights are added", "keep": "all are kept"}
 COUNTED = "each adds 1 to the weight of its edge"
 CHANGES = {
-    "edges_added": "edges added",
-    "edges_repeated": "there already",
-    "edges_changed": "changed",
-    "edges_removed": "edges removed",
-    "edges_missing": "not there",
-    "vertices_added": "vertices added",
+    "edges_added": ("edge added", "edges added"),
+    "edges_repeated": ("there already", "there already"),
+    "edges_changed": ("changed", "changed"),
+    "edges_removed": ("edge removed", "edges removed"),
+    "edges_missing": ("not there", "not there"),
+    "vertices_added": ("vertex added", "vertices added"),
 }
 LONG = 0.2  # seconds of compiling that are worth a remark
 
@@ -225,6 +225,7 @@ def of_graph(store: "GraphStore", report: Facts) -> list[str]:
 def report_append(done: "Appended") -> None:
     """Print what an append has done, in a few lines."""
     from csaw.partition.arrays.files import bytes_of
+    from csaw.partition.base.quoting import counted
 
     store, report = done.store, done.report
     if console.is_verbose():
@@ -232,18 +233,19 @@ def report_append(done: "Appended") -> None:
 
         print_report([("Appended", lines_of(report, APPENDED))])
         console.say(" ")
-    found = [f"{plain(report[key])} {name}" for key, name in CHANGES.items() if report.get(key)]
-    rows = f"{plain(report['rows'])} rows read: {', '.join(found) or 'nothing changes'}."
+    found = [counted(report[key], *names) for key, names in CHANGES.items() if report.get(key)]
+    rows = f"{counted(report['rows'], 'row')} read: {', '.join(found) or 'nothing changes'}."
     if not done.is_new:
         console.say(*_read_as(report), rows, f"{store.base} stays at version {store.version}; no version was written.")
         return
-    held = f"{plain(store.vertices)} vertices and {plain(store.edges)} stored edges in {store.base}"
+    vertices, edges = counted(store.vertices, "vertex", "vertices"), counted(store.edges, "stored edge")
+    held = f"{vertices} and {edges} in {store.base}"
     written, kept = (report[f"partitions_{name}"] for name in ("written", "kept"))
     console.say(
         *_read_as(report),
         f"Version {store.version}: {held} ({size(bytes_of(store.path))}), {took()}.",
         rows,
-        f"{plain(written)} of {plain(written + kept)} partitions were written.",
+        f"{written:,} of {counted(written + kept, 'partition')} {'was' if written == 1 else 'were'} written.",
     )
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from csaw.cli.reports.sections import Facts, Line, Section, lines_of, plain, share, size, yes
+from csaw.partition.base.quoting import counted
 
 GRAPH = (
     Line("path", "path"),
@@ -81,9 +82,11 @@ def version_rows(versions: list[Facts]) -> list[tuple[str, ...]]:
 
 def _changes(appended: Facts) -> str:
     """What was appended, in a few words."""
-    signs = {"edges_added": "+{} edges", "edges_changed": "{} changed", "edges_removed": "-{} edges"}
-    signs |= {"vertices_added": "+{} vertices"}
-    return ", ".join(said.format(plain(appended[name])) for name, said in signs.items() if appended.get(name))
+    edges, vertices = ("edge", "edges"), ("vertex", "vertices")
+    signs = {"edges_added": ("+", *edges), "edges_changed": ("", "changed", "changed"), "edges_removed": ("-", *edges)}
+    signs |= {"vertices_added": ("+", *vertices)}
+    told = ((sign, appended.get(name, 0), words) for name, (sign, *words) in signs.items())
+    return ", ".join(f"{sign}{counted(count, *words)}" for sign, count, words in told if count)
 
 
 def graph_sections(graph: Facts, report: Facts) -> list[Section]:
