@@ -7,6 +7,7 @@ import random
 
 import numpy as np
 import pytest
+from helpers.machine import need_package
 
 import csaw
 from csaw.partition import IngestOptions, ingest, open_graph, write_graph
@@ -342,7 +343,7 @@ def test_times_are_read_in_the_units_of_the_store(tmp_path):
 
 
 def test_a_table_is_appended(tmp_path):
-    pandas = pytest.importorskip("pandas")
+    pandas = need_package("pandas")
     csaw.partition([(0, 1)], tmp_path / "g.zarr", edge_columns={"kind": np.array([3], np.int16)})
     table = pandas.DataFrame({"to": [0, 5], "from": [1, 5], "kind": [7, 8]})
     store = csaw.append(tmp_path / "g.zarr", table, source_column="from", target_column="to")
