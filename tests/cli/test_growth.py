@@ -1,11 +1,14 @@
 """``csaw append``, ``csaw compact`` and ``--version`` as a user meets them."""
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from csaw.cli.main import cli
+from csaw.engine.cluster.recipe import Recipe
+from csaw.partition import open_graph
 
 
 @pytest.fixture
@@ -86,3 +89,25 @@ def test_wrong_use_says_what_to_do(run, line, said):
     ended = run(line)
     assert ended.exit_code in (1, 2)
     assert said in f"{ended.output}{ended.exception}"
+
+
+def test_shards_after_an_append_draw_on_the_version_that_the_first_one_began_with(run):
+    done(run, "partition a.txt g.zarr")
+    how = "--num-walks 40 --walk-length 3 --device cpu"
+    done(run, f"sample g.zarr whole.zarr {how}")
+    done(run, f"sample g.zarr s.zarr {how} --shard 0/2")
+    done(run, "append g.zarr b.txt")
+    done(run, f"sample g.zarr s.zarr {how} --shard 1/2")
+    found, wanted = (json.loads(done(run, f"info {name} --json")) for name in ("s.zarr", "whole.zarr"))
+    assert found["graph"] == wanted["graph"]
+    assert found["edges"] == wanted["edges"]
+
+
+def test_workers_of_a_cluster_get_the_address_of_the_version_of_the_leader(run):
+    done(run, "partition a.txt g.zarr")
+    assert Recipe.of("g.zarr", "w.zarr", "deepwalk", {}).graph == str(Path("g.zarr").absolute())
+    done(run, "append g.zarr b.txt")
+    recipe = Recipe.of("g.zarr", "w.zarr", "deepwalk", {"walk_length": 2})
+    done(run, "append g.zarr - --remove", input="1 2\n")
+    assert recipe.graph == str(Path("g.zarr/versions/1").absolute())
+    assert (recipe.here().store.edges, open_graph("g.zarr").edges) == (5, 4)
