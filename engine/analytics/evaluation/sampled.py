@@ -80,8 +80,8 @@ def check(samples: Samples, store: GraphStore) -> None:
     """StoreError unless ``samples`` are of ``store``."""
     wanted = samples.manifest.get("request", {}).get("fingerprint")
     if wanted != store.fingerprint:
-        place = drawn_from(store.base, wanted)
-        such = "" if place is store.base else f", {place}"
+        place = drawn_from(base := store.base, wanted)
+        such = "" if place is base else f", {place}"
         raise StoreError(
             f"{samples.path} was sampled from a graph with the fingerprint {wanted}, but {store.path} has "
             f"{store.fingerprint}; give the graph that was sampled{such}"

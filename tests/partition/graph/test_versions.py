@@ -307,8 +307,9 @@ def prepared(place):
     return place / "g.zarr"
 
 
-@pytest.mark.parametrize("what", COMMANDS)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("round_", range(5))
+@pytest.mark.parametrize("what", COMMANDS)
 def test_a_kill_before_any_step_loses_nothing(tmp_path, what, round_):
     """Every fifth step of a round, and the last ones in each: afterwards the store is as before or as after, each
     version whole; the same command then works and leaves nothing beside.
