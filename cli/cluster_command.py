@@ -57,6 +57,7 @@ def on_cluster(
     wanted: Options,
     *,
     directed: bool | None,
+    version: int | None,
     dry_run: bool,
     as_json: bool,
     again: str,
@@ -69,8 +70,11 @@ def on_cluster(
     from csaw.datasets.resolve import resolve
     from csaw.engine.cluster.clusters import Cluster
     from csaw.engine.cluster.dask_run import plan_on_cluster, sample_on_cluster
+    from csaw.engine.samples.place import begun_on
 
-    graph = graph if how["virtual"] else str(resolve(graph, directed=directed, memory=wanted.get("memory")))
+    if not how["virtual"]:
+        store = resolve(graph, directed=directed, memory=wanted.get("memory"), version=version)
+        graph = str(begun_on(store, Path(out)) if how["resume"] and version is None else store)
     if dry_run:
         job, plans = plan_on_cluster(graph, out, algo, cluster=how["cluster"], virtual=how["virtual"], **wanted)
         one_disk = Cluster.of(how["cluster"]).is_local

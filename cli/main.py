@@ -30,7 +30,7 @@ LACKS_MEMORY = ("can't start new thread", "failed to map segment", "annot alloca
 PURPOSES = {
     "Draw": ("sample", "seal", "algorithms"),
     "Inspect": ("info", "verify", "evaluate"),
-    "Data": ("partition", "export", "datasets"),
+    "Data": ("partition", "append", "compact", "export", "datasets"),
     "Machine": ("bench", "completion"),
 }
 WHOLE = 500  # characters: more than any first sentence has

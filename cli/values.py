@@ -29,6 +29,12 @@ def directed(command: Command) -> Command:
     return click.option("--directed/--undirected", default=None, help=said)(command)
 
 
+def version(command: Command) -> Command:
+    """Give a command that takes a graph store ``--version N``."""
+    said = "Version of the graph store to use, by its number in csaw info [default: the newest]."
+    return click.option("--version", type=int, metavar="N", help=said)(command)
+
+
 def size(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
     """``4GiB`` as bytes; OptionError names the option."""
     from csaw.partition.base.quoting import parse_size

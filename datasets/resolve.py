@@ -26,6 +26,7 @@ from csaw.partition.base.file_locks import lock
 from csaw.partition.base.python_names import kept, noted
 from csaw.partition.base.quoting import meant, parse_size, shown
 from csaw.partition.errors import CsawError, FormatError, OptionError, StoreError
+from csaw.partition.graph.versions import at_version, folder_of
 
 if TYPE_CHECKING:
     from csaw.partition import GraphStore
@@ -114,7 +115,11 @@ READING = 3  # version of how text becomes a graph: stores in the cache of anoth
 
 
 def resolve(
-    graph: str, cache_dir: str | Path | None = None, directed: bool | None = None, memory: object = None
+    graph: str,
+    cache_dir: str | Path | None = None,
+    directed: bool | None = None,
+    memory: object = None,
+    version: int | None = None,
 ) -> str | Path:
     """The path of the graph store for ``graph``. Text files and datasets are first partitioned into the cache.
 
@@ -125,6 +130,7 @@ def resolve(
             otherwise True. The cache keeps a store of its own for each.
         memory: what making a store of a file or a dataset may use, bytes or text such as ``4GiB``, at least
             16 MiB; None: as ``csaw partition``.
+        version: of a store, the number of the version; None: the newest.
 
     Returns:
         The path.
@@ -137,7 +143,9 @@ def resolve(
     if found is not None and stat.S_ISDIR(found.st_mode):
         if directed is not None:
             raise of_store(graph, directed)
-        return kept(graph)
+        return at_version(kept(graph), version)
+    if version is not None:
+        raise OptionError(f"--version: {shown(graph)} is no graph store, which alone has versions; leave it out")
     folder = _folder(cache_dir)
     if found is not None:
         key = _key(graph, found) + _said(directed)
@@ -255,7 +263,7 @@ def _status(graph: str) -> os.stat_result | None:
             "graph.zarr"
         )
     try:
-        found = os.stat(graph)
+        found = os.stat(folder_of(Path(graph)))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except ValueError as error:

@@ -17,7 +17,7 @@ from csaw.engine.runs.sample_stream import Stream
 from csaw.engine.runs.sample_stream import stream as stream_store
 from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.samples import Samples
-from csaw.engine.samples.place import check_place
+from csaw.engine.samples.place import begun_on, check_place
 from csaw.engine.stores import open_samples
 from csaw.partition import GraphStore
 from csaw.partition.base import arguments
@@ -212,7 +212,10 @@ def sample(
         raise OptionError("virtual: it stores only a request, which is written at once; leave out resume")
     else:
         check_place(Path(out), resume=resume, overwrite=overwrite)
-    job = prepare(to_sample(graph, directed, options.get("memory")), algo, measure=True, **options)
+    found = to_sample(graph, directed, options.get("memory"))
+    if out is not None and resume and not isinstance(found, GraphStore):
+        found = begun_on(found, Path(out))
+    job = prepare(found, algo, measure=True, **options)
     own, how = algo if job.plan.request.code else None, {"resume": resume, "overwrite": overwrite}
     samples = _drawn(job, own, out, progress, virtual=virtual, **how)
     if directed is None and not virtual:

@@ -1,7 +1,9 @@
 """The functions for the commands that look at stores. They return as plain data what the commands print."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
 
 from csaw.commands import graph as graph_of
 from csaw.engine.api import registry
@@ -25,7 +27,12 @@ from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.attributes import is_graph
+from csaw.partition.graph.versions import base_of
+from csaw.partition.graph.versions import compact as drop_others
 from csaw.partition.graph.views import Windowed
+
+if TYPE_CHECKING:
+    from csaw.partition.ingestion.append_options import AppendOptions
 
 Place = str | os.PathLike[str]
 Store = Place | Samples | GraphStore
@@ -80,7 +87,12 @@ def verify(
 
 @in_python(STORES | {"full": flag})
 def info(
-    store: Store, graph: Place | GraphStore | None = None, *, full: bool = False, algo: Algo | None = None
+    store: Store,
+    graph: Place | GraphStore | None = None,
+    *,
+    full: bool = False,
+    algo: Algo | None = None,
+    version: int | None = None,
 ) -> Record:
     """Describe a graph store or a sample store, as ``csaw info`` does.
 
@@ -95,6 +107,7 @@ def info(
             False).
         algo: For a virtual sample whose algorithm does not come with csaw, ``FILE.py:CLASS`` or the class (default:
             None).
+        version: For the path of a graph store, the number of the version (default: None, the newest).
 
     Returns:
         The plain data that ``csaw info --json`` prints.
@@ -104,7 +117,8 @@ def info(
         OptionError: ``store`` is not a store on disk.
     """
     where = None if graph is None else _place_of(graph, "graph")
-    return describe_store(_place_of(store, "store"), full, store.algo if isinstance(store, Samples) else algo, where)
+    own = store.algo if isinstance(store, Samples) else algo
+    return describe_store(_place_of(store, "store"), full, own, where, version)
 
 
 def algorithms() -> Record:
@@ -140,6 +154,83 @@ def seal(out: Place, graph: Place | GraphStore | None = None) -> Record:
     return {**identified(Path(out)), **done}
 
 
+@in_python(
+    {
+        **dict.fromkeys(("graph", "edges"), arguments.graph),
+        **dict.fromkeys(("remove", "again"), flag),
+        "directed": maybe(flag),
+        "progress": maybe(arguments.progress("done", "total")),
+    },
+    edge_column="edge_columns",
+)
+def append(
+    graph: Place | GraphStore,
+    edges: object,
+    *,
+    progress: "bool | Callable[[int, int], None] | None" = None,
+    **options: Unpack["AppendOptions"],
+) -> GraphStore:
+    """Append edges to a graph store, or remove edges from it, as a new version, as ``csaw append`` does.
+
+        csaw.append("web.zarr", "new-edges.txt")
+        csaw.append("web.zarr", [(17, 4), (17, 5)], remove=True)
+        csaw.append("messages.zarr", pandas_table, source_column="from", target_column="to", duplicates="keep")
+
+    Vertices keep their dense ids, and new ones follow. Stores that are open stay at their version.
+
+    Args:
+        graph: The graph store: its path, or open.
+        edges: Path of a file or a folder, a list of paths, or a graph in memory, as :func:`csaw.graph` accepts it.
+        progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with the
+            number of bytes read and the total (default: None, a bar in Jupyter and nothing elsewhere).
+        **options: Options of ``csaw append``, with the same values: ``remove=True``, ``duplicates="sum"``,
+            ``self_loops="drop"``, ``again=True``, and those that say how files are read. A graph in memory takes
+            ``weights``, ``edge_columns``, ``time``, ``vertex_ids``, ``source_column``, ``target_column`` and
+            ``directed`` instead, as :func:`csaw.graph` does.
+
+    Returns:
+        The newest version, open; its ``report["append"]`` says what was appended. It is the version before if the edges
+        change nothing.
+
+    Raises:
+        OptionError: An option is unknown, out of its range, or contradicts the store.
+        FormatError: A row is not an edge; the message has file and line. Or an edge is there already, with
+            ``duplicates="error"``.
+        StoreError: There is no such store, it has several types of vertices or clusters, another process writes there,
+            or the disk is full. Or the newest version was made by appending the same edges, and ``again`` is not given.
+        BudgetError: ``memory`` is too little.
+    """
+    from csaw.partition.ingestion.making import grow  # brings Numba
+
+    return grow(_base_of(graph), edges, progress=progress, **options).store
+
+
+@in_python({"graph": arguments.graph, "version": maybe(arguments.whole())})
+def compact(graph: Place | GraphStore, version: int | None = None) -> Record:
+    """Drop all versions of a graph store but one, as ``csaw compact`` does.
+
+    Samples of other versions stay readable, but cannot be verified or resumed any more.
+
+    Args:
+        graph: The graph store: its path, or open.
+        version: The number of the version to keep (default: None, the newest).
+
+    Returns:
+        The plain data that ``csaw compact --json`` prints.
+
+    Raises:
+        StoreError: There is no such store or version, or another process writes there.
+        OptionError: ``graph`` is not a store on disk.
+    """
+    return drop_others(_base_of(graph), version)
+
+
+def _base_of(graph: Place | GraphStore) -> Path:
+    """The path of a graph store on disk with all of its versions."""
+    place = _place_of(graph, "graph")
+    return base_of(place) if isinstance(graph, GraphStore) else place
+
+
 def _sampled(graph: object) -> Path | GraphStore | None:
     if graph is None or isinstance(graph, GraphStore):
         return graph
@@ -157,13 +248,13 @@ def _place_of(store: Store, name: str) -> Path:
             f"{name}: expected a store on disk, or its path, found {quoted(store)}; write it to disk first"
         )
     _check_same(store)
-    return store.path
+    return store.address if isinstance(store, GraphStore) else store.path
 
 
 def _check_same(store: Samples | GraphStore) -> None:
     """StoreError if the path of an open store now has another store."""
     if isinstance(store, GraphStore):
-        held, read = store.stored.identity, lambda: open_graph(store.path).identity
+        held, read = store.stored.identity, lambda: open_graph(store.address).identity
     else:
         held, read = store.source.identity, lambda: digest(checksums_of(store.path))
     try:

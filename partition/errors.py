@@ -14,6 +14,10 @@ class FormatError(CsawError, ValueError):
     """Text or a table in the wrong format; the message begins with ``file:line:``."""
 
 
+class NoEdgesError(FormatError):
+    """An input without a single edge."""
+
+
 class StoreError(CsawError, OSError):
     """A graph or sample store that is missing, incomplete, of a later version, or cannot be written."""
 

@@ -17,13 +17,14 @@ from csaw.engine.analytics.evaluation.options import FORMATS, LISTS
 if TYPE_CHECKING:
     from csaw.engine.analytics.evaluation.evaluate import Evaluation
 
-BESIDE_LISTS = ("graph", "directed", "what", "out", "overwrite", "as_json")
+BESIDE_LISTS = ("graph", "directed", "version", "what", "out", "overwrite", "as_json")
 
 
 @click.command(cls=EvaluateCommand)
 @click.argument("graph", shell_complete=complete.graphs)
 @click.argument("samples", nargs=-1, type=values.Place(), metavar="[SAMPLE]...")
 @values.directed
+@values.version
 @click.option(
     "--list",
     is_flag=True,
@@ -90,6 +91,7 @@ def evaluate(
     graph: str,
     samples: tuple[str, ...],
     directed: bool | None,
+    version: int | None,
     what: str | None,
     out: str | None,
     save: tuple[str, str] | None,
@@ -144,11 +146,11 @@ def evaluate(
         raise click.UsageError("--save and --plot work on one window; choose it with --until or --between")
     names = _to_save(save, overwrite, wanted)
     run = partial(_runner(cluster, dry_run), algo=algo)
+    store = partial(resolve, graph, directed=directed, memory=wanted["memory"], version=version)
     if dry_run:
-        planned = plan(resolve(graph, directed=directed, memory=wanted["memory"]), **dict(given(wanted)))
-        console.print_json(planned) if as_json else print_plan(planned)
+        (console.print_json if as_json else print_plan)(plan(store(), **dict(given(wanted))))
         return
-    found = _measured(run, graph, directed, samples, wanted)
+    found = replace(_measured(run, store, samples, wanted), named=graph)
     columns = saved.columns_of(found.by_measure, names)
     if save:
         saved.save_columns(columns, found.store, save[1], overwrite=overwrite)
@@ -167,16 +169,15 @@ def evaluate(
 
 
 def _measured(
-    run: "Callable[..., Evaluation]", graph: str, directed: bool | None, samples: tuple[str, ...], wanted: Options
+    run: "Callable[..., Evaluation]", store: Callable[[], str | Path], samples: tuple[str, ...], wanted: Options
 ) -> "Evaluation":
-    """Return the findings of ``run``; the message of a KeyboardInterrupt tells what is kept."""
-    from csaw.datasets.resolve import resolve
+    """Return the findings of ``run`` on a ``store``; the message of a KeyboardInterrupt tells what is kept."""
     from csaw.partition.base.progress import steps
 
     with steps("measuring", enabled=not console.is_quiet()) as progress:
-        store = resolve(graph, directed=directed, memory=wanted["memory"])
+        found = store()
         try:
-            return replace(run(store, samples, progress=progress, **dict(given(wanted))), named=graph)
+            return run(found, samples, progress=progress, **dict(given(wanted)))
         except KeyboardInterrupt as error:
             again = "the same command without --refresh" if wanted["refresh"] else "the same command"
             raise KeyboardInterrupt(f"the results so far are kept; {again} continues from there") from error
@@ -207,7 +208,8 @@ def _write_list(graph: str, what: str | None, out: str | None, wanted: Options) 
         )
     console.check_folder(out, "--out")
     with console.progress("listing", enabled=not own["as_json"]) as shown:
-        store, overwrite = resolve(graph, directed=own["directed"], memory=wanted["memory"]), own["overwrite"]
+        how, overwrite = {name: own[name] for name in ("directed", "version")}, own["overwrite"]
+        store = resolve(graph, memory=wanted["memory"], **how)
         summary = write_list(store, what, out, overwrite=overwrite, begin=entries_on(shown), **dict(given(wanted)))
     console.print_json(summary) if own["as_json"] else console.say(of_list(summary))
 

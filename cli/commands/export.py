@@ -38,6 +38,7 @@ STDOUT = "-"
 )
 @values.algo_file
 @values.directed
+@values.version
 @click.option(
     "--threads", type=int, help="Number of threads; the output does not depend on it [default: one per processor]."
 )
@@ -52,6 +53,7 @@ def export(
     part: tuple[int, int] | None,
     algo: str | None,
     directed: bool | None,
+    version: int | None,
     threads: int | None,
     overwrite: bool,
     as_json: bool,
@@ -96,7 +98,7 @@ def export(
     if not piped:
         check_export(Path(out), overwrite)
     with console.progress("exporting", enabled=not (as_json or (piped and sys.stdout.isatty()))) as update:
-        source, total, unit = _opened(store, part, directed)
+        source, total, unit = _opened(store, part, directed, version)
         update.begin("exporting", total, unit)
         summary = write(
             source,
@@ -112,7 +114,9 @@ def export(
     console.print_json(summary, err=piped) if as_json else console.say(*of_export(summary, out), err=piped)
 
 
-def _opened(store: str, part: tuple[int, int] | None, directed: bool | None) -> "tuple[str | GraphStore, int, str]":
+def _opened(
+    store: str, part: tuple[int, int] | None, directed: bool | None, version: int | None
+) -> "tuple[str | GraphStore, int, str]":
     """A graph, open, or the path of a sample; how much there is to write, and of what."""
     from csaw.datasets.resolve import is_graph_argument, resolve
     from csaw.engine.samples.check import attributes_of
@@ -120,10 +124,12 @@ def _opened(store: str, part: tuple[int, int] | None, directed: bool | None) -> 
     from csaw.partition.arrays.nodes import require_store
 
     if is_graph_argument(store):
-        graph = open_graph(resolve(store, directed=directed))
+        graph = open_graph(resolve(store, directed=directed, version=version))
         return graph, graph.edges, "edges"
     if directed is not None:
         raise click.UsageError("--directed and --undirected are for files of edges; leave them out for a sample")
+    if version is not None:
+        raise click.UsageError("--version is for graph stores; leave it out for a sample")
     require_store(Path(store))
     total = attributes_of(Path(store))["instances"] if part is None else part[1] - part[0]
     return store, total, "instances"

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 PARTITIONS_SHOWN = 8
 BAR = 40
+VERSIONS = ("number", "vertices", "stored edges", "bytes", "of it alone", "appended")
 WORDS = {"visits": "visits", "degree": "degree in the sample, where an edge counts at both ends"}
 
 
@@ -25,12 +26,14 @@ WORDS = {"visits": "visits", "degree": "degree in the sample, where an edge coun
 )
 @click.option("--graph", type=values.Place(), help="Graph store of a virtual sample [default: the path in the sample].")
 @values.algo_file
+@values.version
 @click.option("--json", "as_json", is_flag=True, help="Print the description as JSON.")
-def info(store: str, full: bool, graph: str | None, algo: str | None, as_json: bool) -> None:
+def info(store: str, full: bool, graph: str | None, algo: str | None, version: int | None, as_json: bool) -> None:
     """Describe a graph store or a sample store.
 
-    For a sample, csaw also reads some instances, and shows how many vertices they have, how long or large they are, and
-    how often vertices occur.
+    If csaw append has added to a graph, csaw also lists its versions, and how many bytes belong to each alone. For a
+    sample, csaw also reads some instances, and shows how many vertices they have, how long or large they are, and how
+    often vertices occur.
 
     \b
     Example:
@@ -42,7 +45,7 @@ def info(store: str, full: bool, graph: str | None, algo: str | None, as_json: b
     from csaw.engine.stores.describe import describe_store
 
     refuse_name(store)
-    shown = describe_store(store, full, algo, graph)
+    shown = describe_store(store, full, algo, graph, version)
     if as_json:
         print_json(shown)
     elif "partitions" in shown:
@@ -61,6 +64,12 @@ def _print_graph(shown: "Facts") -> None:
     print_report(graph_sections(shown, shown["report"]))
     if "degrees" in shown:
         _print_bins("Vertices by degree", [{**b, "count": b["vertices"]} for b in shown["degrees"]])
+    if "versions" in shown:
+        from csaw.cli.reports.graphs import version_rows
+        from csaw.cli.reports.sections import print_table
+
+        click.echo("")
+        print_table("Versions", VERSIONS, version_rows(shown["versions"]), right=VERSIONS[:-1])
     _print_partitions(shown["partitions"])
 
 

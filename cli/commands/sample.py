@@ -41,6 +41,7 @@ def _own(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> 
     help="Algorithm: one of the names above, or FILE.py:CLASS for a custom one.",
 )
 @values.directed
+@values.version
 @click.option(
     "--option",
     "own",
@@ -91,6 +92,7 @@ def sample(
     out: str | None,
     algo: str,
     directed: bool | None,
+    version: int | None,
     own: Options,
     virtual_from: str | None,
     moved_to: str | None,
@@ -116,7 +118,7 @@ def sample(
         csaw sample --from later.zarr walks.zarr
         csaw sample web.zarr more.zarr --algo node2vec --num-walks 1000 --cluster local:4
     """
-    _check_virtual(virtual, virtual_from, resume, directed)
+    _check_virtual(virtual, virtual_from, resume, {"--directed and --undirected": directed, "--version": version})
     _check_moved(moved_to, virtual_from, cluster)
     if cluster is None:
         _begin_to_open(None if virtual_from else graph, algo, own | dict(given(options)))
@@ -132,18 +134,15 @@ def sample(
     if not dry_run and shard is None:
         check_place(Path(place), resume=resume, overwrite=overwrite)
     if cluster is not None:
-        how: Options = {
-            "cluster": cluster,
-            "resume": resume,
-            "overwrite": overwrite,
-            "virtual": virtual_from is not None,
-        }
-        how |= {"directed": directed, "dry_run": dry_run, "as_json": as_json, "again": _as_undirected(graph, directed)}
+        how: Options = {"cluster": cluster, "resume": resume, "overwrite": overwrite, "dry_run": dry_run}
+        how |= {"virtual": virtual_from is not None, "directed": directed, "version": version, "as_json": as_json}
+        how["again"] = _as_undirected(graph, directed)
         spread.on_cluster(graph, place, algo, _of_run(virtual_from, wanted), **how)
         return
     with console.progress("preparing", enabled=not dry_run) as shown:
         if virtual_from is None:
-            job = _job(graph, directed, algo, wanted, not dry_run)
+            begun = place if resume or shard is not None else None
+            job = _job(graph, directed, version, begun, algo, wanted, not dry_run)
         else:
             job = _virtual_job(virtual_from, moved_to, wanted)
         if dry_run:
@@ -189,9 +188,10 @@ def _as_given(param: click.Parameter, value: object) -> str:
     return f"{param.opts[0]} {','.join(map(str, value)) if isinstance(value, tuple) else value}"
 
 
-def _check_virtual(virtual: bool, virtual_from: str | None, resume: bool, directed: bool | None) -> None:
-    if virtual_from and directed is not None:
-        raise click.UsageError(f"{virtual_from} determines its graph; leave out --directed and --undirected")
+def _check_virtual(virtual: bool, virtual_from: str | None, resume: bool, graph: Options) -> None:
+    """UsageError for options that do not go with virtual samples, among them those that choose the ``graph``."""
+    if virtual_from and (other := next((name for name, value in graph.items() if value is not None), None)):
+        raise click.UsageError(f"{virtual_from} determines its graph; leave out {other}")
     if virtual and (virtual_from or resume):
         raise click.UsageError(f"--virtual only stores a request; leave out {'--from' if virtual_from else '--resume'}")
 
@@ -255,11 +255,23 @@ def _as_undirected(graph: str, directed: bool | None) -> str:
     return shlex.join(["csaw", "sample", *given, "--undirected", "--overwrite"])
 
 
-def _job(graph: str, directed: bool | None, algo: str, wanted: Options, measure: bool) -> "Job":
+def _job(
+    graph: str,
+    directed: bool | None,
+    version: int | None,
+    begun: str | None,
+    algo: str,
+    wanted: Options,
+    measure: bool,
+) -> "Job":
+    """The job on a graph, by default in the version of the sample that was ``begun``, if there is one."""
     from csaw.datasets.resolve import resolve
     from csaw.engine.runs.job import prepare
+    from csaw.engine.samples.place import begun_on
 
-    return prepare(resolve(graph, directed=directed, memory=wanted.get("memory")), algo, measure=measure, **wanted)
+    store = resolve(graph, directed=directed, memory=wanted.get("memory"), version=version)
+    store = store if version is not None or begun is None else begun_on(store, Path(begun))
+    return prepare(store, algo, measure=measure, **wanted)
 
 
 def _virtual_job(virtual_from: str, moved_to: str | None, wanted: Options) -> "Job":

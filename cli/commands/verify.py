@@ -18,11 +18,18 @@ if TYPE_CHECKING:
 @click.option("--graph", type=values.Place(), help="Graph store that was sampled [default: the path in the sample].")
 @click.option("--columns", type=values.Place(), help="File with the columns of data that were used to draw the sample.")
 @values.algo_file
+@values.version
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 @console.tones("all findings of each check")
 @click.pass_context
 def verify(
-    ctx: click.Context, store: str, graph: str | None, columns: str | None, algo: str | None, as_json: bool
+    ctx: click.Context,
+    store: str,
+    graph: str | None,
+    columns: str | None,
+    algo: str | None,
+    version: int | None,
+    as_json: bool,
 ) -> None:
     """Check that a sample or a graph store is correct.
 
@@ -48,9 +55,15 @@ def verify(
         from csaw.engine.stores.verify import verify as check
         from csaw.partition.arrays.nodes import require_store
         from csaw.partition.graph.attributes import is_graph
+        from csaw.partition.graph.versions import at_version
 
         require_store(Path(store))
-        report = of_graph(store) if is_graph(store) else check(store, graph, columns=columns, algo=algo)
+        if is_graph(store):
+            report = of_graph(at_version(store, version))
+        elif version is not None:
+            raise click.UsageError("--version is for graph stores; csaw finds the version that a sample was drawn from")
+        else:
+            report = check(store, graph, columns=columns, algo=algo)
     if as_json:
         console.print_json(report.as_dict())
     elif not report.ok or not console.is_quiet():

@@ -8,16 +8,25 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from csaw.cli import console
-from csaw.cli.reports.sections import Facts, print_report, rate, seconds, size
+from csaw.cli.reports.sections import Facts, lines_of, print_report, rate, seconds, size
 
 if TYPE_CHECKING:
     from csaw.engine.analytics.evaluation.listing import Summary
     from csaw.engine.samples import Samples
     from csaw.engine.verify import Report
     from csaw.partition import GraphStore
+    from csaw.partition.ingestion.append import Appended
 
 REPEATED = {"first": "the first of each counts", "sum": "their weights are added", "keep": "all are kept"}
 COUNTED = "each adds 1 to the weight of its edge"
+CHANGES = {
+    "edges_added": ("edge added", "edges added"),
+    "edges_repeated": ("there already", "there already"),
+    "edges_changed": ("changed", "changed"),
+    "edges_removed": ("edge removed", "edges removed"),
+    "edges_missing": ("not there", "not there"),
+    "vertices_added": ("vertex added", "vertices added"),
+}
 LONG = 0.2  # seconds of compiling that are worth a remark
 
 
@@ -210,6 +219,45 @@ def of_graph(store: "GraphStore", report: Facts) -> list[str]:
         f"{held} ({size(bytes_of(store.path))}), {took()}.",
         f"{counted(report['edges'], 'row')} read: {', '.join(filter(None, found))}.",
         next_is("sample", str(store.path), "walks.zarr", *_first_sample(store)),
+    ]
+
+
+def report_append(done: "Appended") -> None:
+    """Print what an append has done, in a few lines."""
+    from csaw.partition.arrays.files import bytes_of
+    from csaw.partition.base.quoting import counted
+
+    store, report = done.store, done.report
+    if console.is_verbose():
+        from csaw.cli.reports.graphs import APPENDED
+
+        print_report([("Appended", lines_of(report, APPENDED))])
+        console.say(" ")
+    found = [counted(report[key], *names) for key, names in CHANGES.items() if report.get(key)]
+    rows = f"{counted(report['rows'], 'row')} read: {', '.join(found) or 'nothing changes'}."
+    if not done.is_new:
+        console.say(*_read_as(report), rows, f"{store.base} stays at version {store.version}; no version was written.")
+        return
+    vertices, edges = counted(store.vertices, "vertex", "vertices"), counted(store.edges, "stored edge")
+    held = f"{vertices} and {edges} in {store.base}"
+    written, kept = (report[f"partitions_{name}"] for name in ("written", "kept"))
+    console.say(
+        *_read_as(report),
+        f"Version {store.version}: {held} ({size(bytes_of(store.path))}), {took()}.",
+        rows,
+        f"{written:,} of {counted(written + kept, 'partition')} {'was' if written == 1 else 'were'} written.",
+    )
+
+
+def of_compact(done: Facts) -> list[str]:
+    """The lines after ``csaw compact``."""
+    if not done["dropped"]:
+        return [f"{done['graph']} has one version, {done['version']}; nothing was dropped."]
+    dropped = ", ".join(map(str, done["dropped"]))
+    said = f"{done['graph']}: version {done['version']} stays ({size(done['bytes'])}); dropped {dropped}"
+    return [
+        f"{said}, which frees {size(done['freed_bytes'])}, {took()}.",
+        "Samples of dropped versions cannot be verified or resumed any more.",
     ]
 
 

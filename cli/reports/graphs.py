@@ -3,9 +3,11 @@
 from pathlib import Path
 
 from csaw.cli.reports.sections import Facts, Line, Section, lines_of, plain, share, size, yes
+from csaw.partition.base.quoting import counted
 
 GRAPH = (
     Line("path", "path"),
+    Line("version", "version"),
     Line("vertices", "vertices"),
     Line("edges", "stored edges"),
     Line("mean_degree", "mean degree"),
@@ -49,6 +51,44 @@ INPUT = (
 )
 
 
+APPENDED = (
+    Line("read_as", "read as", "; ".join),
+    Line("rows", "rows that are edges"),
+    Line("edges_added", "edges added"),
+    Line("edges_repeated", "edges there already"),
+    Line("edges_changed", "edges changed"),
+    Line("edges_removed", "edges removed"),
+    Line("edges_missing", "edges to remove that were not there"),
+    Line("vertices_added", "vertices added"),
+    Line("partitions_written", "partitions written"),
+    Line("partitions_kept", "partitions shared with the version before"),
+)
+
+
+def version_rows(versions: list[Facts]) -> list[tuple[str, ...]]:
+    """The versions of a graph, one a row, with what was appended to the one before."""
+    return [
+        (
+            str(one["version"]),
+            plain(one["vertices"]),
+            plain(one["edges"]),
+            size(one["bytes"]),
+            size(one["own_bytes"]),
+            _changes(one.get("append") or {}),
+        )
+        for one in versions
+    ]
+
+
+def _changes(appended: Facts) -> str:
+    """What was appended, in a few words."""
+    edges, vertices = ("edge", "edges"), ("vertex", "vertices")
+    signs = {"edges_added": ("+", *edges), "edges_changed": ("", "changed", "changed"), "edges_removed": ("-", *edges)}
+    signs |= {"vertices_added": ("+", *vertices)}
+    told = ((sign, appended.get(name, 0), words) for name, (sign, *words) in signs.items())
+    return ", ".join(f"{sign}{counted(count, *words)}" for sign, count, words in told if count)
+
+
 def graph_sections(graph: Facts, report: Facts) -> list[Section]:
     """A graph as ``describe`` gives it, and the report of the reading that made it."""
     differing = [
@@ -65,6 +105,7 @@ def graph_sections(graph: Facts, report: Facts) -> list[Section]:
         ("Graph", lines_of({**graph, **_sizes(graph)}, GRAPH)),
         *_typed(graph),
         *([] if times is None else [("Times of its edges", lines_of(times, TIMES))]),
+        ("Appended", lines_of(report.get("append") or {}, APPENDED, zeros=False)),
         ("Input", lines_of(report, INPUT, zeros=False) + differing + warnings),
     ]
 

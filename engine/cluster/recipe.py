@@ -16,6 +16,7 @@ from csaw.partition import GraphStore
 from csaw.partition.base.plain_data import OptionValue, Record
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import BudgetError, DeviceError, MissingDependencyError, OptionError, StoreError
+from csaw.partition.graph.versions import pinned
 
 SHARE = 0.7  # of the memory that Dask gives a worker: with 0.8 of it in use, Dask hands out no more tasks
 SPARED = (BudgetError, DeviceError, MissingDependencyError)
@@ -51,7 +52,7 @@ class Recipe:
         """The recipe of a job that :func:`prepare` or :func:`open_virtual` would open here."""
         if isinstance(graph, GraphStore):
             refuse_window(graph)
-        place = graph.path if isinstance(graph, GraphStore) else Path(graph)
+        place = graph.address if isinstance(graph, GraphStore) else pinned(Path(graph))
         algo, given = registry.named(algo, given)
         wanted = {name: value for name, value in given.items() if value is not None}
         if "edge_bias" in wanted:

@@ -22,6 +22,7 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.base.stages import LOADING, SAMPLING, WRITING, course
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.graph.versions import drawn_from
 
 MOST_SHARDS = 10**6
 SEALED = "another process seals the sample"
@@ -199,7 +200,7 @@ def _opened(path: Path, node: Record, graph: str | Path | None) -> SharedWriter:
         raise StoreError(
             f"{partial_of(path)}/zarr.json: expected the description of a sample, {error} is missing; sample again"
         ) from error
-    store = open_graph(where)
+    store = open_graph(drawn_from(where, wanted))
     if store.fingerprint != wanted:
         raise StoreError(
             f"{path} is sampled from a graph other than {where}: expected the fingerprint {wanted}, found "

@@ -16,6 +16,7 @@ from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.python_names import of_caller
 from csaw.partition.errors import OptionError, RepeatedEdgesError, StoreError
+from csaw.partition.graph.versions import drawn_from
 
 __all__ = ["Update", "export_graph", "export_samples", "formats", "part_of"]
 
@@ -83,13 +84,14 @@ def _graph(
         return {}, {}
     if "e_id" in samples:
         return {}, {}
+    wanted = samples.manifest.get("request", {}).get("fingerprint")
     if given is not None:
-        return {"graph": given if isinstance(given, GraphStore) else open_graph(given)}, {}
+        return {"graph": given if isinstance(given, GraphStore) else open_graph(drawn_from(given, wanted))}, {}
     where = samples.manifest.get("graph", {}).get("path")
     if not where:
         return {}, {"e_id": f"{samples.path} does not contain the path of its graph; give it with --graph"}
     try:
-        store = open_graph(where)
+        store = open_graph(drawn_from(where, wanted))
     except (StoreError, OptionError) as error:  # of a path that no store can have
         return {}, {"e_id": f"{error}, or name the graph with --graph"}
     reason = obstacle(samples, store, in_time=TIME in edge_columns(samples))

@@ -29,6 +29,7 @@ from csaw.partition.base.plain_data import OptionValue, Values
 from csaw.partition.base.python_names import in_python, reading
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
+from csaw.partition.graph.versions import drawn_from
 from csaw.partition.ingestion.objects import Foreign
 
 needed("torch")
@@ -82,9 +83,9 @@ class WalkDataset(data.Dataset):
             )
 
     def _ids_of(self, graph: GraphStore | str | Path | Foreign) -> np.ndarray | None:
-        store = opened(graph)
-        drawn_from = self.samples.manifest.get("graph", {}).get("fingerprint")
-        if drawn_from != store.fingerprint:
+        wanted = self.samples.manifest.get("graph", {}).get("fingerprint")
+        store = opened(drawn_from(graph, wanted) if isinstance(graph, str | Path) else graph)
+        if wanted != store.fingerprint:
             raise OptionError(
                 f"{self.samples.path} was drawn from a graph other than {store.path}; pass the one that was sampled"
             )

@@ -53,6 +53,7 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import BudgetError, DeviceError, OptionError
 from csaw.partition.graph.store import GraphStore
+from csaw.partition.graph.versions import base_of
 from csaw.partition.graph.views import Coalesced, Split, Windowed
 
 if TYPE_CHECKING:
@@ -309,7 +310,7 @@ def manifest(job: Job) -> Record:
 
     The source of an algorithm that was given as a class is there, too, because no file of the user's has it.
     """
-    path = {} if job.store.stored.in_memory else {"path": str(job.store.path.resolve())}
+    path = {} if job.store.stored.in_memory else {"path": str(base_of(job.store.path.resolve()))}
     graph = {**path, **graph_facts(job.store)}
     request = job.plan.request
     source = {"source": job.algorithm.file_text} if request.algorithm.startswith(CLASS) else {}

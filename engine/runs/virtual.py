@@ -40,6 +40,7 @@ from csaw.partition.base.python_names import kept, reading
 from csaw.partition.base.quoting import quoted
 from csaw.partition.base.version import VERSION
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.graph.versions import drawn_from
 
 # Writes virtual samples: stores that hold a request and no arrays, and give the same bytes as a stored sample, drawn
 # when they are read.
@@ -281,7 +282,7 @@ def _graph_of(path: Path, where: object, request: Recorded) -> GraphStore:
     if not isinstance(where, str | Path):
         raise StoreError(f"{path} is virtual, but does not contain the path of its graph; give it with --graph")
     try:
-        store = open_graph(where)
+        store = open_graph(drawn_from(where, request["fingerprint"]))
     except (StoreError, OptionError) as error:
         raise StoreError(
             f"{path} is virtual, so it is drawn from its graph when it is read: {error}, or name the graph with --graph"

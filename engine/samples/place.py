@@ -19,6 +19,7 @@ from csaw.partition.arrays.files import require_own
 from csaw.partition.arrays.locks import Lock, require_unlocked
 from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.graph.versions import drawn_from
 
 
 def store_attributes(
@@ -114,6 +115,18 @@ def check_place(path: Path, *, resume: bool, overwrite: bool) -> None:
         raise StoreError(
             f"{partial} is an unfinished sample; pass --resume to complete it, or --overwrite to replace it"
         )
+
+
+def begun_on(graph: str | Path, path: Path) -> str | Path:
+    """The version of the graph store ``graph`` that the sample at ``path``, or else at its OUT.partial, is of.
+
+    It is ``graph``, the newest version, where no sample was begun.
+    """
+    for place in (partial_of(path), path):
+        with suppress(StoreError):
+            request = _dictionary(_dictionary(attributes_of(place), "manifest"), "request")
+            return drawn_from(graph, request.get("fingerprint"))
+    return graph
 
 
 def note_replaced(path: Path) -> None:

@@ -29,6 +29,7 @@ from csaw.partition.base.stages import course, stage, unseen
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.check import fingerprint_of
 from csaw.partition.graph.store import GraphStore
+from csaw.partition.graph.versions import drawn_from
 
 DRAWN = 20_000_000  # numbers of a virtual sample that are drawn and checked, about
 LOOKED_AT = 64  # instances of a virtual sample that tell about how many numbers one has
@@ -126,7 +127,7 @@ def judge(
     checks = Checks()
     # the graph is read while the sample's files are compared
     with course(*checks_of(samples), word="check"), ThreadPoolExecutor(1) as aside:
-        coming = aside.submit(heeding(unseen(_graph_of)), graph, samples_path, where) if where else None
+        coming = aside.submit(heeding(unseen(_graph_of)), graph, samples, where) if where else None
         _checksums(samples, differing, checks)
         if not all(check.ok for check in checks.made):
             return Report(str(samples_path), where, tuple(checks.judge()))
@@ -165,15 +166,18 @@ def _said(graph: str | Path | GraphStore | None) -> str:
     return str(graph.path) if isinstance(graph, GraphStore) else str(graph or "")
 
 
-def _graph_of(given: str | Path | GraphStore | None, sample: str | Path, said: str) -> tuple[GraphStore, Graph]:
-    """A store or the one at a path, or where a sample has ``said`` that its graph is, and its graph in memory."""
+def _graph_of(given: str | Path | GraphStore | None, samples: Samples, said: str) -> tuple[GraphStore, Graph]:
+    """A store or the one at a path, or where a sample has ``said`` that its graph is, in the version that was sampled;
+    and its graph in memory.
+    """
+    wanted = samples.manifest["request"].get("fingerprint")
     try:
-        store = given if isinstance(given, GraphStore) else open_graph(said if given is None else given)
+        store = given if isinstance(given, GraphStore) else open_graph(drawn_from(said, wanted))
     except (StoreError, OptionError) as error:  # of a path that no store can have
         if given is not None:
             raise
         raise StoreError(
-            f"{sample} was drawn from a graph at another path: {error}, or name it with --graph"
+            f"{samples.path} was drawn from a graph at another path: {error}, or name it with --graph"
         ) from error
     return store, store.load(store.further_columns)
 

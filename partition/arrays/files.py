@@ -5,6 +5,7 @@ again by another process, which sees whether a pickled store is the same.
 import errno
 import os
 import re
+import shutil
 import stat
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ from csaw.partition.errors import StoreError
 # A link to a regular file is followed. Files that a user names, such as the input of csaw partition, may be pipes and
 # devices: partition/ingestion/text/blocks.py opens those.
 
+VERSIONS = "versions"  # the folder with the later versions of a graph store: see graph/versions.py
 LARGEST_JSON = 1 << 30  # bytes of a file whose size nothing else says: the checksums of ten million files
 KINDS = {
     stat.S_IFDIR: "a folder",
@@ -41,9 +43,25 @@ def identity_of(found: os.stat_result) -> Identity:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
+def files_of(folder: Path) -> Iterator[Path]:
+    """All files of a store, without those of later versions of a graph."""
+    for place, folders, names in os.walk(folder):
+        if Path(place) == folder and VERSIONS in folders:
+            folders.remove(VERSIONS)
+        yield from (Path(place, name) for name in names)
+
+
 def bytes_of(folder: Path) -> int:
-    """Bytes of all files of a store."""
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    """Bytes of all files of a store, without those of later versions of a graph."""
+    return sum(file.stat().st_size for file in files_of(folder) if file.is_file())
+
+
+def link_or_copy(file: Path, to: Path) -> None:
+    """Give a file, which nobody writes to any more, another name; a copy where the file system allows no such names."""
+    try:
+        os.link(file, to)
+    except OSError:
+        shutil.copyfile(file, to)
 
 
 def way_out(error: OSError, again: str) -> str:
@@ -122,16 +140,19 @@ SAMPLE_ARRAY = (
     r"|layer|probability|node_ptr|n_id|batch|edge_ptr|row|col|e_id|seed_ptr|input_id|y|hop_nodes|hop_edges"
     r"|time|time_\d+|relation(_\d+)?|seed_time|src_time|dst_time|links|negatives|vertex_ids|vertex_id_offsets|given_sources)"
 )
+VERSION = rf"({VERSIONS}/\d+/)?"
 CHECKPOINT = r"checkpoints/\d{6,}"
 FOLDERS = {
-    GRAPH: re.compile(rf"partitions|{PART}|{GRAPH_ARRAY}(/c)?"),
+    GRAPH: re.compile(rf"{VERSIONS}(/\d+)?|{VERSION}(partitions|{PART}|{GRAPH_ARRAY}(/c)?)"),
     SAMPLES: re.compile(
         rf"{SAMPLE_ARRAY}|checksums|results|groups|parts|parts/\d{{6,}}|checkpoints|{CHECKPOINT}(/\d+-\d+)?"
     ),
     PARTS: re.compile("(?!)"),  # none
 }
 FILES = {
-    GRAPH: re.compile(rf"((partitions|{PART}|{GRAPH_ARRAY})/)?{NODE}|{GRAPH_ARRAY}/(checksums|c/\d+)"),
+    GRAPH: re.compile(
+        rf"{VERSIONS}/{NODE}|{VERSION}(((partitions|{PART}|{GRAPH_ARRAY})/)?{NODE}|{GRAPH_ARRAY}/(checksums|c/\d+))"
+    ),
     SAMPLES: re.compile(
         rf"(({SAMPLE_ARRAY}/|checksums/|results/)?{NODE}|{SAMPLE_ARRAY}/c(\.\d+)+|groups/[\w-]+\.json"
         rf"|parts/\d{{6,}}/\w+|{CHECKPOINT}/\d+-\d+(\.json|/\w+)){TEMPORARY}"

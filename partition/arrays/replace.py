@@ -137,7 +137,7 @@ class Draft:
 
     def __init__(self, path: str | Path, kind: str, *, overwrite: bool) -> None:
         self.path, self.kind, self.overwrite = Path(path), kind, overwrite
-        check(self.path, kind, overwrite)
+        self._check()
         self.folder = draft_of(self.path)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -150,15 +150,18 @@ class Draft:
         try:
             mend(self.path)
             _make_way(self.folder)
-            check(self.path, self.kind, self.overwrite)  # another writer may have ended since
+            self._check()  # another writer may have ended since
             self.folder.mkdir()
         except BaseException:
             self.lock.close()
             raise
 
+    def _check(self) -> None:
+        check(self.path, self.kind, self.overwrite)
+
     def publish(self, only: str = "") -> None:
         """Give the folder, or ``only`` this file in it, the name."""
-        check(self.path, self.kind, self.overwrite)
+        self._check()
         take_the_name(self.folder / only, self.path)
         self.close() if only else self.lock.close()
 

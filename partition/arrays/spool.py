@@ -176,6 +176,15 @@ def gather_ranges(addresses, handles, ends, item, out):
     return True
 
 
+@njit(nogil=True)
+def copy_runs(held, begins, ends, gap, out):
+    """Copy the bytes ``begins`` to before ``ends`` of ``held`` to ``out``, run after run, ``gap`` bytes apart."""
+    to = np.int64(0)
+    for k in range(begins.size):
+        _copy(out.ctypes.data + to, held.ctypes.data + begins[k], ends[k] - begins[k])
+        to += ends[k] - begins[k] + gap
+
+
 def grouped(pieces: Iterable[tuple[Column, ...]], least: int) -> Iterator[tuple[tuple[Column, ...], ...]]:
     """Pieces together that have ``least`` rows or more."""
     held: list[tuple[Column, ...]] = []

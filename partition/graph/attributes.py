@@ -23,6 +23,7 @@ from csaw.partition.graph.edge_columns import (
     time_of,
 )
 from csaw.partition.graph.types import RELATION, DescribedTypes, Types
+from csaw.partition.graph.versions import folder_of
 
 KIND = "graph"
 FORMAT_VERSION = 5  # the latest
@@ -191,7 +192,7 @@ def identity(attributes: Attributes) -> str:
 def is_graph(path: str | Path) -> bool:
     """Whether the store at ``path`` says that it is a graph store."""
     try:
-        return read_group(Path(path)).get("csaw_kind") == KIND
+        return read_group(folder_of(Path(path))).get("csaw_kind") == KIND
     except StoreError:
         return False
 

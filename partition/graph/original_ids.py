@@ -202,6 +202,19 @@ class StoredIds:
                 )
         return np.array(found, self.id_dtype)
 
+    def find_ids(self, wanted: np.ndarray | Words) -> tuple[np.ndarray, np.ndarray]:
+        """Find the dense id, int64, of each of some ids of the input, and whether the graph has it, bool.
+
+        ``wanted``: integers, or words where the graph has words.
+        """
+        ids = self._ids
+        if isinstance(ids, Words):
+            at = np.array(ids.find(wanted), np.int64).reshape(len(wanted))
+            return at, at >= 0
+        assert isinstance(wanted, np.ndarray)
+        at, there = places_of_integers(ids, self._order, self.vertices, wanted)
+        return at.astype(np.int64), there
+
     @cached_property
     def _order(self) -> np.ndarray | None:
         """Dense ids in the order of rising original ids; None where those rise already, or are words."""

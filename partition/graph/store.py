@@ -47,6 +47,7 @@ from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT, EdgeC
 from csaw.partition.graph.original_ids import StoredIds
 from csaw.partition.graph.parts import Graph, Partition
 from csaw.partition.graph.types import RELATION, Types
+from csaw.partition.graph.versions import Versioned, at_version, base_of, folder_of
 
 if TYPE_CHECKING:
     from zarr import Group
@@ -122,7 +123,7 @@ LARGEST_PLACE = 2**32 - 1  # of an edge in the order of its row by time
 INDICES = "indices"  # the array of neighbors, beside those of the edge columns
 
 
-class GraphStore(StoredIds, ShownGraph):
+class GraphStore(StoredIds, ShownGraph, Versioned):
     """An open graph store, as :func:`open_graph` returns it.
 
     Arrays are read on demand; a changed file is a StoreError.
@@ -179,8 +180,8 @@ class GraphStore(StoredIds, ShownGraph):
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the place of a store, where it is opened again; of a graph in memory and of a view all that it has."""
         if type(self) is GraphStore:
-            opens = partial(open_graph, checksums=self.checksums)
-            return opened_again, (str(self.path.absolute()), self.identity, opens, attrgetter("identity"))
+            opens = partial(open_graph, checksums=self.checksums, version=self.version)
+            return opened_again, (str(self.base.absolute()), self.identity, opens, attrgetter("identity"))
         place = {} if self.in_memory else {"path": self.path.absolute()}
         return object.__new__, (type(self),), vars(self) | place | {"_opened": {}}
 
@@ -437,24 +438,37 @@ def array_name(number: int, name: str) -> str:
     return f"partitions/{number:05d}/{name}"
 
 
-@reading({"path": arguments.path("a graph store"), "checksums": arguments.flag})
-def open_graph(path: str | Path, checksums: bool = True) -> GraphStore:
+@reading(
+    {
+        "path": arguments.path("a graph store"),
+        "checksums": arguments.flag,
+        "version": arguments.maybe(arguments.whole()),
+    }
+)
+def open_graph(path: str | Path, checksums: bool = True, version: int | None = None) -> GraphStore:
     """Open the graph store at ``path``.
 
     Args:
         path: the graph store.
         checksums: compare all data with their checksums when they are read; ranges are checked in any case.
+        version: of a store that ``csaw append`` has added to, the number of the version to open; None: the newest.
 
     Returns:
         The open store; its arrays are read on demand.
 
     Raises:
         OptionError: it is no path.
-        StoreError: the store is missing, is something else, is damaged, or has a later format.
+        StoreError: the store or the version is missing, is something else, is damaged, or has a later format.
     """
-    path = kept(path)
-    require_not_aside(path)
-    return GraphStore(path, checked(path, read_group(path)), checksums)
+    place = at_version(kept(path), version)
+    require_not_aside(base_of(place))
+    folder = folder_of(place)
+    try:
+        return GraphStore(folder, checked(folder, read_group(folder)), checksums)
+    except StoreError:
+        if folder.exists() or (again := folder_of(place)) == folder:
+            raise
+    return GraphStore(again, checked(again, read_group(again)), checksums)  # csaw compact has just moved it
 
 
 # The description of a graph store, as plain data.

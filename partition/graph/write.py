@@ -175,6 +175,14 @@ class StoreWriter:
         self.facts = self.facts.and_of(facts)
         self._add_partition(vertices, edges, arrays)
 
+    def keep(
+        self, indptr: np.ndarray, arrays: Mapping[str, np.ndarray], facts: Facts, written: Mapping[str, Written]
+    ) -> None:
+        """The next partition, whose files are ``written``; its offsets and its other ``arrays``, by name."""
+        self.fingerprint.add(indptr, arrays)
+        self.facts = self.facts.and_of(facts)
+        self._add_partition(indptr.size - 1, arrays["indices"].size, written)
+
     def _add_partition(self, vertices: int, edges: int, arrays: Mapping[str, PlainArray | Written]) -> None:
         self.ended |= {array_name(len(self.rows), name): array for name, array in arrays.items()}
         first = self.rows[-1][1] if self.rows else 0

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.quoting import quoted
-from csaw.partition.errors import FormatError, OptionError
+from csaw.partition.errors import FormatError, NoEdgesError, OptionError
 from csaw.partition.graph.edge_columns import TIME, given_columns
 from csaw.partition.graph.given_arrays import column_of, weights_of
 from csaw.partition.graph.in_memory import MOST_VERTICES, InMemory, has_repeats, merged, rows_of_edges, too_many
@@ -154,7 +154,7 @@ def numbered(found: Edges) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray | 
         sources, targets = _below(found.name, ends, vertices)
         return (sources.astype(np.int64), targets.astype(np.int64)), None, vertices
     if not len(ends[0]):
-        raise FormatError(f"{found.name}: no edges found; expected at least one")
+        raise NoEdgesError(f"{found.name}: no edges found; expected at least one")
     distinct, (source, target) = _ranks(found.name, ends)
     return (source, target), _original(distinct), len(distinct)
 

@@ -22,6 +22,8 @@ from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.write import write_graph
+from csaw.partition.ingestion.append import Appended, append_edges
+from csaw.partition.ingestion.append_options import AppendOptions
 from csaw.partition.ingestion.given_graph import graph_in_memory
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.job import IngestJob, budget_of, crew_of
@@ -198,6 +200,24 @@ def make(
     total = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
     with progress_of(progress, READING, total, "bytes") as update:
         return ingest(found, out, IngestOptions(**options), lambda done, total: update(done))
+
+
+def grow(
+    graph: Path, edges: Foreign, *, progress: bool | Callable[[int, int], None] | None, **given: object
+) -> Appended:
+    """The newest version of the store ``graph`` with these edges; ``csaw.append`` describes the arguments."""
+    options = _as_ingested(given)
+    if unknown := sorted(given.keys() - AppendOptions.__annotations__.keys()):
+        known = ", ".join(AppendOptions.__annotations__)
+        raise OptionError(f"{unknown[0]}: it is not an option{meant(unknown[0], known.split(', '))}; expected {known}")
+    if relations_of(edges):
+        raise OptionError(f"edges: {graph} has one type of vertices; expected one list of edges")
+    if not _are_paths(edges):
+        return append_edges(graph, edges, options)
+    files = files_of([os.fspath(path) for path in ([edges] if isinstance(edges, str | os.PathLike) else edges)])
+    total = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
+    with progress_of(progress, READING, total, "bytes") as update:
+        return append_edges(graph, files, options, lambda done, total: update(done))
 
 
 def look(inputs: Foreign, given: Values) -> Record:

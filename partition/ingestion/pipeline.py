@@ -36,7 +36,7 @@ from csaw.partition.base.stages import (
     stage,
     tell,
 )
-from csaw.partition.errors import FormatError, OptionError
+from csaw.partition.errors import NoEdgesError, OptionError
 from csaw.partition.graph.clusters import Made, make_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT
 from csaw.partition.graph.parts import cut_points, partition_count
@@ -267,7 +267,7 @@ class Ingest:
         with closing(self.begin(self.job, out)) as passes:
             rows, numbering, sample = passes.read()
             if not rows:
-                raise FormatError(f"{self.job.name}: no edges found; expected rows 'source target [weight]'")
+                raise NoEdgesError(f"{self.job.name}: no edges found; expected rows 'source target [weight]'")
             cuts = cuts_of(numbering.vertices, rows * self.job.directions, sample)
             with stage(SORTING):
                 tally = passes.deal(BucketPlan(cuts, numbering.dtype, rows), numbering)

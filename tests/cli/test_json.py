@@ -36,13 +36,15 @@ def section(command):
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "edges.txt").write_text("0 1\n1 0\n1 2\n2 1\n")
+    (tmp_path / "new-edges.txt").write_text("2 3\n")
 
 
 def test_commands_print_the_keys_of_their_tables(folder):
     commands = [line for line, _ in SHOWN]
     for line, table in SHOWN:
         assert set(printed(line)) == keys(table), line
-    assert {line.split()[0] for line in commands} == {"partition", "sample", "info", "verify", "evaluate", "export"}
+    shown = {"partition", "append", "sample", "info", "verify", "evaluate", "export"}
+    assert {line.split()[0] for line in commands} == shown
 
 
 RUNS = [
@@ -69,6 +71,9 @@ def test_seal_and_info_print_what_the_page_says(folder):
     printed("partition edges.txt g.zarr --json")
     assert set(printed("info g.zarr --full --json")) <= names(section("info"))
     assert set(printed("export g.zarr g.csv --json")) <= names(section("export"))
+    printed("append g.zarr new-edges.txt --json")
+    assert set(printed("info g.zarr --json")["versions"][1]) <= names(section("info"))
+    assert set(printed("compact g.zarr --json")) == names(section("compact"))
 
 
 def test_what_stands_in_objects_of_a_list_stands_on_the_page(folder):

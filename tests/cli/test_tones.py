@@ -34,6 +34,8 @@ def test_quiet_commands_print_nothing(run):
         "export s.zarr s.txt",
         "seal s.zarr",
         "evaluate g.zarr s.zarr --measures degree --device cpu",
+        "append g.zarr g.txt --duplicates sum",
+        "compact g.zarr",
         "datasets generate karate k.zarr",
     ):
         done = run(*line.split(), "--quiet")

@@ -40,8 +40,10 @@ COMMANDS = {  # each after those before it
     ],
     "export": [("export", "walks.zarr", "walks.txt"), ("export", "graph.zarr", "graph.txt")],
     "info": [("info", "graph.zarr"), ("info", "walks.zarr")],
+    "append": [("append", "graph.zarr", "times.txt"), ("append", "graph.zarr", "rows.txt", "--remove")],
     "completion": [("completion", "bash")],
     "datasets": [("datasets", "generate", "karate", "made.zarr"), ("datasets", "list")],
+    "compact": [("append", "made.zarr", "rows.txt"), ("compact", "made.zarr")],
     "bench": [("bench", "graph.zarr", "--suite", "walks", "--quick", "--only", "uniform walk, 4000")],
 }
 

@@ -35,6 +35,7 @@ from csaw.engine.stores import open_samples
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.base.plain_data import Values
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.graph.versions import drawn_from
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,7 @@ class Measurer(Member):
 
     def _opened(self) -> Networks:
         if self.networks is None:
-            store = in_window(open_graph(self.given.path), self.wish)
+            store = in_window(open_graph(drawn_from(self.given.path, self.given.fingerprint)), self.wish)
             if store.fingerprint != self.given.fingerprint:
                 raise StoreError(
                     f"worker {self.worker}: {self.given.path} has the fingerprint {store.fingerprint}, expected "

@@ -15,6 +15,7 @@ from csaw.engine.samples import Samples
 from csaw.engine.samples.edges import dense_ids, edges_between
 from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError, StoreError
+from csaw.partition.graph.versions import drawn_from
 
 
 class Members:
@@ -79,9 +80,11 @@ def check(samples: Samples, store: GraphStore) -> None:
     """StoreError unless ``samples`` are of ``store``."""
     wanted = samples.manifest.get("request", {}).get("fingerprint")
     if wanted != store.fingerprint:
+        place = drawn_from(store.base, wanted)
+        such = "" if place is store.base else f", {place}"
         raise StoreError(
             f"{samples.path} was sampled from a graph with the fingerprint {wanted}, but {store.path} has "
-            f"{store.fingerprint}; give the graph that was sampled"
+            f"{store.fingerprint}; give the graph that was sampled{such}"
         )
 
 

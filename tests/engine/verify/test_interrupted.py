@@ -112,7 +112,7 @@ MOMENTS = [  # functions that are called at all parts of a verification, by the 
     ("hops", "csaw.engine.verify.selections.set_tests"),
     ("subgraphs", "csaw.engine.verify.subgraphs.pool_sizes"),
     ("subgraphs", "csaw.engine.verify.entries.edge_biases"),
-    ("batches", "csaw.engine.verify.batches._wrong_edges"),
+    ("batches", "csaw.engine.verify.batches.wrong_edges"),
     ("clocks", "csaw.engine.verify.subgraphs.replay"),
     ("layers", "csaw.engine.verify.layers.squared_entries"),
     ("shared draws", "csaw.engine.verify.shared_draws.even"),
