@@ -46,8 +46,8 @@ class RowsByRelation:
         """
         return np.array(
             [
-                self.sizes[hop, :relation][self.sources[:relation, 0] == first].sum()
-                for relation, first in enumerate(self.sources[:, 0].tolist())
+                self.sizes[hop, :relation][(self.sources[:relation] == span).all(axis=1)].sum()
+                for relation, span in enumerate(self.sources)
             ]
         )
 

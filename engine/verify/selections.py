@@ -9,6 +9,7 @@ import numpy as np
 
 from csaw.engine.api.algorithm import NONE
 from csaw.engine.api.law import Place, edge_biases, edge_law, of_largest
+from csaw.engine.samples import UNKNOWN
 from csaw.engine.samples.layouts.layout import SEED_TIME
 from csaw.engine.verify.by_relation import RowsByRelation
 from csaw.engine.verify.checks import Checks, Subject, statistics
@@ -310,7 +311,7 @@ def hops_of(subject: Subject, arrays: dict[str, np.ndarray], first: int) -> Iter
         cells = subject.dense(arrays[f"hop_{depth + 1}"]).ravel()
         owner, alive = np.repeat(np.arange(at["v"].size), size), at["v"] >= 0
         there, time = cells >= 0, arrays[f"time_{depth + 1}"].ravel() if timed else np.full(cells.size, NO_TIME)
-        strange = int((there & ~alive[owner]).sum() + (~there & (time != NO_TIME)).sum())
+        strange = int((there & ~alive[owner]).sum() + (~there & ((time != NO_TIME) | (cells == UNKNOWN))).sum())
         strange += int((there[1:] & ~there[:-1] & (owner[1:] == owner[:-1])).sum())
         kept, number = there & alive[owner], np.cumsum(alive) - 1
         here = {name: column[alive] for name, column in at.items()}
@@ -345,7 +346,8 @@ def _hops_by_relation(
         number = np.repeat(np.arange(node.size), size)
         owner[np.repeat(begin - (np.cumsum(size) - size), size) + np.arange(number.size)] = number
         there, time = cells >= 0, arrays[f"time_{depth + 1}"].ravel() if timed else np.full(cells.size, NO_TIME)
-        strange = int((there & (owner < 0)).sum() + (~there & ((time != NO_TIME) | (relation != 0))).sum())
+        empty = ~there & ((time != NO_TIME) | (relation != 0) | (cells == UNKNOWN))
+        strange = int((there & (owner < 0)).sum() + empty.sum())
         strange += int((there[1:] & ~there[:-1] & (owner[1:] == owner[:-1])).sum())
         kept = there & (owner >= 0)
         strange += int((relation[kept] != of[owner[kept]]).sum())

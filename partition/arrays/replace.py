@@ -277,7 +277,8 @@ def discard(old: Path | None, path: Path) -> None:
 def _remove(path: Path) -> None:
     """Remove a file or a folder; what cannot be removed is said."""
     if path.is_dir() and not path.is_symlink():
-        _remove_files(path)
+        with suppress(OSError):  # a deep folder, where a process may open few files
+            _remove_files(path)
         shutil.rmtree(path, ignore_errors=True)
     else:
         with suppress(OSError):

@@ -16,6 +16,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -58,9 +59,9 @@ class Table(NamedTuple):
     references: dict[str, Relation]
 
     @property
-    def columns(self) -> list[str]:
-        """The columns that are read, each once."""
-        return list(dict.fromkeys([*filter(None, (self.key, self.time)), *self.references]))
+    def keys(self) -> list[str]:
+        """The columns of keys, each once, which are read as text."""
+        return list(dict.fromkeys([*([] if self.key is None else [self.key]), *self.references]))
 
 
 @dataclass(frozen=True)
@@ -81,18 +82,23 @@ class KeyedTables:
         if not isinstance(paths, Sequence) or len(paths) != 1 or not isinstance(paths[0], str | os.PathLike):
             return None
         path = Path(paths[0])
-        if path.suffix != SUFFIX or not path.is_file():
+        if path.suffix.lower() != SUFFIX or not path.is_file():
             return None
         try:
-            said = json.loads(path.read_text("utf-8"))
+            said = json.loads(path.read_text("utf-8"), object_pairs_hook=partial(_once, path))
+            json.dumps(said, ensure_ascii=False).encode()  # no half of a character, which no file and column can have
+        except FormatError:
+            raise
         except (ValueError, RecursionError) as error:
             raise FormatError(f"{path}: expected JSON, found none: {error}") from error
-        if not isinstance(said, dict) or not isinstance(said.get(TABLES), dict):
+        if not isinstance(said, dict) or TABLES not in said:
             return None
+        if not isinstance(said[TABLES], dict):
+            raise FormatError(f"{path}: {TABLES}: expected tables by their names, found {quoted(said[TABLES])}")
         tables = tuple(_table(path, name, one, said[TABLES]) for name, one in said[TABLES].items())
         found = cls(str(path), tables, _clock(path, said), reversed)
         try:
-            distinct(found.relations)
+            distinct(Relation.of(one.source, one.name, one.target) for one in found.relations)
         except OptionError as error:
             raise FormatError(f"{path}: {error}") from error
         if not found.relations:
@@ -121,7 +127,20 @@ def _clock(path: Path, said: Mapping[str, object]) -> TimeColumn | None:
             f"{path}: expected a {OF_TIMES[0]} of {', '.join(FORMATS)}, and {OF_TIMES[1]} from 0 to {MOST_DECIMALS}, "
             f"found {quoted(known)} and {quoted(decimals)}"
         )
-    return TimeColumn.of(str(known or "iso"), decimals) if known or decimals else None
+    try:
+        return TimeColumn.of(str(known or "iso"), decimals) if known or decimals else None
+    except OptionError as error:
+        raise FormatError(f"{path}: {error}") from error
+
+
+def _once(path: Path, pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of the file. FormatError where one name is there twice, of which Python would take the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise FormatError(f"{path}: expected different names in an object, found {quoted(twice)} twice")
+    return found
 
 
 def _table(path: Path, name: str, said: object, all_tables: Mapping[str, object]) -> Table:
@@ -145,7 +164,7 @@ def _table(path: Path, name: str, said: object, all_tables: Mapping[str, object]
         raise FormatError(f"{where}: references: expected tables by the names of columns, found {quoted(given)}")
     for column, to in given.items():
         to = {"table": to} if isinstance(to, str) else to
-        if not isinstance(to, dict) or to.get("table") not in all_tables or set(to) - {"table", "name"}:
+        if not isinstance(to, dict) or to.get("table") not in [*all_tables] or set(to) - {"table", "name"}:
             raise FormatError(
                 f"{where}: references: {column}: expected one of the tables {', '.join(all_tables)}, or an object with "
                 f"table and name, found {quoted(given[column])}"
@@ -183,7 +202,8 @@ class _Joined:
     def __init__(self, given: KeyedTables, options: IngestOptions) -> None:
         self.given, self.skips = given, options.on_error == "skip"
         self.tables = {table.name: table for table in given.tables}
-        self.held = {table.name: _read(table) for table in given.tables}
+        self.held = {table.name: _read(table, table.keys) for table in given.tables}
+        self.cells = {table.name: self._cells_of_times(table) for table in given.tables if table.time is not None}
         self.sizes = {name: columns.num_rows for name, columns in self.held.items()}
         self.names = sorted(self.tables, key=prefix_of)
         self.first = dict(zip(self.names, np.cumsum([0, *(self.sizes[n] for n in self.names)]).tolist(), strict=False))
@@ -207,12 +227,15 @@ class _Joined:
         held.report = self._report(held, sum(one.size for one, _ in forward))
         return held
 
+    def _cells_of_times(self, table: Table) -> "ChunkedArray":
+        """The column of times, not as the text that one of keys is."""
+        return (_read(table, []) if table.time in table.keys else self.held[table.name])[table.time]
+
     def _usual_clock(self) -> TimeColumn:
         """Seconds since 1970 where the first column of times has dates, else integers as they are."""
         from pyarrow import types
 
-        kinds = [self.held[table.name].schema.field(table.time).type for table in self.given.tables if table.time]
-        kinds = [kind for kind in kinds if not types.is_null(kind)]  # of a column without any value
+        kinds = [cells.type for cells in self.cells.values() if not types.is_null(cells.type)]  # null: without a value
         dated = bool(kinds) and not (types.is_integer(kinds[0]) or types.is_floating(kinds[0]))
         return TimeColumn.of("iso" if dated else "numbers", 0)
 
@@ -220,7 +243,7 @@ class _Joined:
         """The primary keys of a table as text. FormatError for a row without one, or with that of another."""
         from pyarrow import compute
 
-        keys = _as_text(self.held[table.name][table.key])
+        keys = self._text_of(table, table.key)
         there = keys.is_valid().to_numpy(zero_copy_only=False)
         if not there.all():
             raise FormatError(f"{_row(table, table.key, int(np.argmin(there)))}: expected a primary key, found none")
@@ -234,6 +257,22 @@ class _Joined:
             )
         return keys
 
+    def _text_of(self, table: Table, column: str | None) -> "ChunkedArray":
+        """The keys in a column as text. FormatError for what is none."""
+        import pyarrow
+
+        cells = self.held[table.name][column]
+        if pyarrow.types.is_dictionary(cells.type):
+            cells = cells.cast(cells.type.value_type)
+        try:
+            return (
+                _text_of_floats(table, column, cells) if pyarrow.types.is_floating(cells.type) else cells.cast("string")
+            )
+        except pyarrow.ArrowException as error:
+            raise FormatError(
+                f"{table.path}: column {column} holds {cells.type}, expected keys that are integers or UTF-8 text"
+            ) from error
+
     def _times(self, table: Table) -> tuple[np.ndarray, np.ndarray]:
         """The times of the rows of a table, int64, and which rows have one, bool. FormatError for a cell that is no
         time, and where rows without one are not skipped.
@@ -242,7 +281,7 @@ class _Joined:
 
         from csaw.partition.ingestion.text.tables import times_of_column
 
-        column = self.held[table.name][table.time].combine_chunks()
+        column = self.cells[table.name].combine_chunks()
         if types.is_null(column.type):
             column = column.cast("string" if self.clock.iso else "int64")
         found = times_of_column(column, self.clock)
@@ -272,7 +311,7 @@ class _Joined:
         from pyarrow import compute
 
         for column, relation in table.references.items():
-            to, cells = self.tables[relation.target], _as_text(self.held[table.name][column])
+            to, cells = self.tables[relation.target], self._text_of(table, column)
             if to.key is None:
                 raise FormatError(
                     f"{self.given.path}: {TABLES}: {to.name}: expected a key, because {table.name} refers to it"
@@ -317,7 +356,7 @@ class _Joined:
         alone = (degrees == 0) & (np.bincount(held.indices.astype(np.int64), minlength=degrees.size) == 0)
         tables = [
             f"{table.name}: {self.sizes[table.name]:,} rows, "
-            + (f"key {table.key}" if table.key else "numbered")
+            + ("numbered" if table.key is None else f"key {table.key}")
             + f", time {table.time}" * (table.time is not None)
             for table in self.given.tables
         ]
@@ -345,8 +384,10 @@ def _row(table: Table, column: str | None, row: int) -> str:
     return f"{table.path}: row {row + 1}, column {column}"
 
 
-def _read(table: Table) -> "Columns":
-    """The columns of keys and times of a table. FormatError for a file that is none, or lacks one of them."""
+def _read(table: Table, texts: Sequence[str]) -> "Columns":
+    """The columns of keys and times of a table, of a CSV file ``texts`` as text. FormatError for a file that is none,
+    or lacks one of them.
+    """
     try:
         import pyarrow
         from pyarrow import csv, feather, parquet
@@ -354,36 +395,44 @@ def _read(table: Table) -> "Columns":
         raise MissingDependencyError(f"{table.path}: tables with keys need pyarrow: pip install pyarrow") from error
     if not Path(table.path).is_file():
         raise StoreError(f"{table.path} does not exist or is not a file")
-    texts = {name: "string" for name in table.columns if name != table.time}
+    name = table.path.lower()
     try:
-        if table.path.endswith((".csv", ".csv.gz", ".tsv")):
-            cells = csv.ParseOptions(delimiter="\t" if table.path.endswith(".tsv") else ",")
-            kinds = {name: pyarrow.string() for name in texts}
+        if name.endswith((".csv", ".csv.gz", ".tsv")):
+            cells = csv.ParseOptions(delimiter="\t" if name.endswith(".tsv") else ",", newlines_in_values=True)
+            kinds = dict.fromkeys(texts, pyarrow.string())
             read = csv.ConvertOptions(column_types=kinds, strings_can_be_null=True, null_values=[""])
             found = csv.read_csv(table.path, parse_options=cells, convert_options=read)
-        elif table.path.endswith((".parquet", ".pq")):
+        elif name.endswith((".parquet", ".pq")):
             found = parquet.read_table(table.path)
         else:
             found = feather.read_table(table.path)
-    except (pyarrow.ArrowException, OSError) as error:
+        columns = found.column_names
+    except (pyarrow.ArrowException, OSError, UnicodeError) as error:
         raise FormatError(
             f"{table.path}: the file is damaged, or its type differs from its suffix; expected {SHOWN} ({error})"
         ) from error
-    missing = [name for name in table.columns if found.schema.get_field_index(name) < 0]
-    if missing:
+    wanted = list(dict.fromkeys([*table.keys, *([] if table.time is None else [table.time])]))
+    if missing := [one for one in wanted if columns.count(one) != 1]:
+        raise FormatError(f"{table.path}: expected one column {quoted(missing[0])}, found {', '.join(columns)}")
+    return found.select(wanted)
+
+
+def _text_of_floats(table: Table, column: str | None, cells: "ChunkedArray") -> "ChunkedArray":
+    """Floats, which pandas makes of integers among nulls, as the integers that they are; NaN as none. FormatError for
+    one so large that it may be what is left of several integers.
+    """
+    import pyarrow
+    from pyarrow import compute
+
+    held = cells.to_numpy(zero_copy_only=False)
+    exact = np.isnan(held) | (np.abs(held) < 2 ** (np.finfo(held.dtype).nmant + 1))
+    if not exact.all():
+        row = int(np.argmin(exact))
         raise FormatError(
-            f"{table.path}: expected one column {quoted(missing[0])}, found {', '.join(found.column_names)}"
+            f"{_row(table, column, row)}: expected a key, found the float {held[row]}, which may be what is left of "
+            "another integer; store such keys as integers (in pandas Int64) or as text"
         )
-    return found.select(table.columns)
-
-
-def _as_text(keys: "ChunkedArray") -> "ChunkedArray":
-    """Keys as text; floats, which pandas makes of integers among nulls, as the integers that they are."""
-    from pyarrow import compute, types
-
-    if types.is_dictionary(keys.type):
-        keys = keys.cast(keys.type.value_type)
-    if types.is_floating(keys.type):
-        whole = compute.equal(compute.round(keys), keys)
-        keys = keys.cast("int64") if compute.all(whole).as_py() is not False else keys
-    return keys.cast("string")
+    held = held.astype(np.float64)
+    whole = held == np.rint(held)
+    integers = pyarrow.array(np.where(whole, held, 0).astype(np.int64), mask=~whole)
+    return compute.coalesce(integers.cast("string"), pyarrow.array(held, mask=np.isnan(held)).cast("string"))

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TypedDict, TypeGuard
@@ -244,7 +244,7 @@ def _tables_of(inputs: Foreign, options: Values) -> KeyedTables | None:
         return None
     reverses = flag("reverse_relations", options.pop("reverse_relations", False))
     _refuse_unknown(options)
-    return replace(found, reversed=reverses)
+    return KeyedTables.of(inputs, reverses) if reverses else found
 
 
 def _files_of(inputs: Foreign, options: Values) -> list[str] | RelationFiles | None:

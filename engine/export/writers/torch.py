@@ -15,7 +15,7 @@ from csaw.engine.export.common import OF_DRAWN
 from csaw.engine.samples import Samples
 from csaw.engine.samples.pyg_batches import EDGE_TYPE, NODE_TYPE
 from csaw.partition.base.plain_data import Record
-from csaw.partition.errors import MissingDependencyError
+from csaw.partition.errors import MissingDependencyError, OptionError
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.types import Types
 
@@ -53,6 +53,11 @@ def write_samples(
     sink = _Sink(file)
     batch = {key: held(key, value) for key, value in samples.pyg(graph=graph, threads=threads).items()}
     types = samples.types if NODE_TYPE in batch else None
+    if types is not None and (split := [one for one in types.names if "__" in one]):
+        raise OptionError(
+            f"{name}: HeteroData reads the name of the type {split[0]} as that of a relation, because of its __; give "
+            "the type another name in csaw partition, or export to .npz, which holds the same arrays"
+        )
     data = batch if types is None else _by_type(batch, types)
     try:
         torch.save(data, cast("IO[bytes]", sink))

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from helpers.forged import forged
 from helpers.machine import need_package
-from helpers.relations import FANOUT, SEEDS, TIMED, graph_in_time, random_graph
+from helpers.relations import FANOUT, SEEDS, TIMED, graph_in_time, partitioned, random_graph
 
 import csaw
-from csaw.partition.errors import StoreError
+from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.types import RELATION
 
 torch = need_package("torch")
@@ -126,6 +126,16 @@ def test_types_that_are_none_are_refused(tmp_path, store, types, said):
     forged(path, lambda attributes: attributes["manifest"]["graph"].update(types=types))
     with pytest.raises(StoreError, match=said):
         csaw.open_samples(path)
+
+
+def test_a_type_that_hetero_data_takes_for_a_relation_is_refused(tmp_path):
+    """HeteroData({"a__b": ...}) has the edge type (a, to, b)."""
+    store = partitioned(tmp_path, {"a__b-r-c": "0 0\n"})
+    sample = csaw.sample(store, fanout={"r": (1,)}, sources="type:a__b", **OPTIONS)
+    with pytest.raises(OptionError, match=r"all.pt: HeteroData reads the name of the type a__b as that of a relation"):
+        csaw.export(sample, tmp_path / "all.pt")
+    csaw.export(sample, tmp_path / "all.npz")
+    assert not (tmp_path / "all.pt").exists()
 
 
 def test_types_are_those_of_the_graph(tmp_path, store):

@@ -2,6 +2,7 @@
 finds.
 """
 
+import json
 from collections import Counter
 
 import numpy as np
@@ -158,12 +159,45 @@ def other_relation(arrays):
     return arrays
 
 
-@pytest.mark.parametrize(("fault", "check"), [(moved, "sizes"), (renamed, "sizes"), (other_relation, "edges")])
+def nowhere(arrays):
+    """An empty place with what is neither a vertex nor the sign of an empty one."""
+    hop = arrays["hop_2"]
+    hop[np.unravel_index(np.flatnonzero(hop == -1)[0], hop.shape)] = -2
+    return arrays
+
+
+FAULTS = [(moved, "sizes"), (renamed, "sizes"), (other_relation, "edges"), (nowhere, "sizes")]
+
+
+@pytest.mark.parametrize(("fault", "check"), FAULTS)
 def test_wrong_samples_are_found(tmp_path, store, fault, check):
     options = {"fanout": FIXED, "sources": "type:b", "weighted": False}
     csaw.sample(store, tmp_path / "s.zarr", algo="neighbor", **QUIET | options)
     remade(tmp_path / "s.zarr", tmp_path / "t.zarr", fault)
     assert check in {one.name for one in csaw.verify(tmp_path / "t.zarr").checks if not one.ok}
+
+
+def test_an_empty_place_with_no_vertex_is_found_without_relations_too(tmp_path, store):
+    csaw.sample(store, tmp_path / "s.zarr", algo="neighbor", fanout=(40, 2), sources="type:b", **QUIET)
+    remade(tmp_path / "s.zarr", tmp_path / "t.zarr", nowhere)
+    assert "sizes" in {one.name for one in csaw.verify(tmp_path / "t.zarr").checks if not one.ok}
+
+
+def test_verify_knows_types_without_vertices(tmp_path):
+    """Type a has none, and so its relation begins where those of b do."""
+    need_package("pyarrow")
+    tables = {
+        "a": {"file": "a.csv", "key": "id", "references": {"of": "b"}},
+        "b": {"file": "b.csv", "key": "id", "references": {"next": "b", "other": "b"}},
+    }
+    (tmp_path / "a.csv").write_text("id,of\n")
+    (tmp_path / "b.csv").write_text("id,next,other\n" + "".join(f"{k},{(k + 1) % 9},{(k + 4) % 9}\n" for k in range(9)))
+    (tmp_path / "t.json").write_text(json.dumps({"tables": tables}))
+    store = csaw.partition(tmp_path / "t.json", tmp_path / "g.zarr", progress=False)
+    for algo in ("neighbor", "minibatch"):
+        csaw.sample(store, tmp_path / f"{algo}.zarr", algo=algo, fanout={"*": (2, 2)}, sources="type:b", **QUIET)
+        report = csaw.verify(tmp_path / f"{algo}.zarr")
+        assert report.ok, report
 
 
 def test_relations_that_share_random_numbers_are_found(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 or the new one.
 """
 
+import errno
 import json
 import os
 import signal
@@ -233,6 +234,17 @@ def test_what_was_being_removed_never_comes_back(tmp_path, left):
             read(out)
     assert generate("karate", out).vertices == 34
     assert [p.name for p in tmp_path.iterdir()] == ["g.zarr"]
+
+
+def test_a_store_is_removed_where_no_more_files_can_be_opened(tmp_path, monkeypatch, caplog):
+    def walked(folder):
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    old = store(tmp_path / "old")
+    monkeypatch.setattr(os, "fwalk", walked)
+    replace.discard(old, tmp_path / "name")
+    assert list(tmp_path.iterdir()) == []
+    assert caplog.text == ""
 
 
 def test_a_store_is_removed_with_all_its_folders_and_no_link_is_followed(tmp_path, caplog):

@@ -248,3 +248,116 @@ def test_decimals_of_times_are_kept_where_they_are_asked_for(tmp_path):
     store = csaw.partition(path, tmp_path / "g.zarr", reverse_relations=True, progress=False)
     assert store.time.units == "milliseconds since 1970-01-01"
     assert max(one[3] for one in edges_of(store)) == 1767225600125
+
+
+def two(folder, users, orders, **more):
+    """The JSON file of two tables, whose files are text, bytes or Arrow tables; an order refers to its user."""
+    from pyarrow import parquet
+
+    tables = {"user": {"key": "id"}, "order": {"references": {"of": "user"}}}
+    for name, held in (("user", users), ("order", orders)):
+        tables[name]["file"] = f"{name}.csv" if isinstance(held, str | bytes) else f"{name}.parquet"
+        if isinstance(held, str | bytes):
+            (folder / f"{name}.csv").write_bytes(held if isinstance(held, bytes) else held.encode())
+        else:
+            parquet.write_table(held, folder / f"{name}.parquet")
+        tables[name] |= more.pop(name, {})
+    return described(folder, tables, **more)
+
+
+def ends_of(store):
+    graph = store.load()
+    names = store.original_ids(np.arange(store.vertices))
+    return list(zip(names.repeat(np.diff(graph.indptr)).tolist(), names[graph.indices].tolist(), strict=True))
+
+
+LARGE = 2.0**53
+FLOATS = [
+    (np.array([1, np.nan, 3], np.float16), ["user:1", "user:3"]),
+    (np.array([1e7, 1.5, -0.0]), ["user:10000000", "user:1.5", "user:0"]),
+    (np.array([LARGE - 1, 1.0]), [f"user:{2**53 - 1}", "user:1"]),
+]
+
+
+@pytest.mark.parametrize(("keys", "found"), FLOATS)
+def test_floats_are_the_integers_that_they_are(tmp_path, keys, found):
+    import pyarrow
+
+    users = pyarrow.table({"id": pyarrow.array([1, 3, 0, 10**7, 2**53 - 1])})
+    if 1.5 in keys:
+        users = pyarrow.table({"id": ["10000000", "1.5", "0"]})
+    path = two(tmp_path, users, pyarrow.table({"of": pyarrow.array(keys)}))
+    store = csaw.partition(path, tmp_path / "g.zarr", progress=False)
+    assert [user for _, user in ends_of(store)] == found
+
+
+def test_a_float_that_may_have_been_another_key_is_refused(tmp_path):
+    """A join by floats would find 2^53 for 2^53 + 1."""
+    import pyarrow
+
+    keys = pandas.DataFrame({"of": [2**53 + 1, None]})["of"]
+    users = pyarrow.table({"id": [2**53, 2**53 + 1]})
+    for dtype, large in (("float64", keys), ("float32", keys), ("float64", [1.0, np.inf])):
+        orders = pyarrow.table({"of": pyarrow.array(np.array(large, dtype))})
+        with pytest.raises(FormatError, match=r"order.parquet: row \d, column of: expected a key, found the float"):
+            csaw.partition(two(tmp_path, users, orders), tmp_path / "g.zarr", on_error="skip", progress=False)
+    orders = pyarrow.table({"of": pyarrow.array([2**53 + 1, None])})
+    store = csaw.partition(two(tmp_path, users, orders), tmp_path / "g.zarr", progress=False)
+    assert ends_of(store) == [("order:0", f"user:{2**53 + 1}")]
+
+
+@pytest.mark.parametrize("cells", [[[1], [2]], [{"a": 1}, {"a": 2}], [b"1", b"\xff"]])
+def test_cells_that_are_no_keys_are_refused(tmp_path, cells):
+    import pyarrow
+
+    held = pyarrow.table({"id": pyarrow.array(cells), "of": pyarrow.array(cells)})
+    for users, orders, where in ((held, "of\n1\n", "user.*column id"), ("id\n1\n", held, "order.*column of")):
+        with pytest.raises(FormatError, match=f"{where} holds .*, expected keys that are integers or UTF-8 text"):
+            csaw.partition(two(tmp_path, users, orders), tmp_path / "g.zarr", progress=False)
+
+
+def test_a_key_may_be_the_time_too(tmp_path):
+    path = two(tmp_path, "id\n007\n010\n", "of\n010\n007\n", user={"time": "id"})
+    store = csaw.partition(path, tmp_path / "g.zarr", progress=False)
+    assert ends_of(store) == [("order:0", "user:010"), ("order:1", "user:007")]
+    assert store.load([store.time]).columns["time"].tolist() == [10, 7]
+
+
+def test_text_of_several_lines_large_letters_and_columns_without_names_are_read(tmp_path):
+    users = ",note\n" + "".join(f'{k},"first {"x" * 60}\nsecond"\n' for k in range(20_000))  # blocks have 1 MiB
+    path = two(tmp_path, users, "of\n19999\n0\n", user={"key": "", "file": "USER.CSV"})
+    (tmp_path / "user.csv").rename(tmp_path / "USER.CSV")
+    path = path.rename(tmp_path / "SHOP.JSON")
+    store = csaw.partition(path, tmp_path / "g.zarr", progress=False)
+    assert ends_of(store) == [("order:0", "user:19999"), ("order:1", "user:0")]
+
+
+WRONG_JSON = [
+    ('{"tables": {"user": {"file": "user.csv"}, "user": {"file": "user.csv"}}}', "different names .* 'user' twice"),
+    ('{"tables": {"a": {"file": "a.csv", "references": {"x": "a", "x": "b"}}}}', "different names .* 'x' twice"),
+    ('{"tables": [1]}', r"tables: expected tables by their names, found \[1\]"),
+    ('{"tables": {"a": {"file": "\\ud800"}}}', "expected JSON, found none"),
+    ('{"tables": {"a": {"file": "a.csv", "references": {"x": {"table": ["a"]}}}}}', "expected one of the tables a"),
+    ('{"time_format": "unix-ms", "time_decimals": 3, "tables": {}}', "time_decimals: expected 0 with"),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), WRONG_JSON)
+def test_wrong_json_is_refused(tmp_path, text, said):
+    (tmp_path / "shop.json").write_text(text)
+    with pytest.raises(FormatError, match=f"shop.json: .*{said}"):
+        csaw.partition(tmp_path / "shop.json", tmp_path / "g.zarr", progress=False)
+
+
+def test_a_file_of_other_letters_is_refused(tmp_path):
+    with pytest.raises(FormatError, match="user.csv: the file is damaged"):
+        csaw.partition(two(tmp_path, "id\n1\n".encode("utf-16"), "of\n1\n"), tmp_path / "g.zarr", progress=False)
+
+
+def test_reverse_relations_are_named_before_anything_is_read(tmp_path):
+    for name, column, said in (("rev_of", "of", "rev_of is the name of"), ("a", "x" * 65, "up to 67 letters")):
+        path = described(tmp_path, {name: {"file": "none", "key": "id", "references": {column: name}}})
+        with pytest.raises(FormatError, match=rf"shop.json: .*{said}"):
+            csaw.partition(path, tmp_path / "g.zarr", reverse_relations=True, progress=False)
+        done = CliRunner().invoke(cli, ["partition", str(path), str(tmp_path / "g.zarr"), "--reverse-relations"])
+        assert said in str(done.exception)
