@@ -107,6 +107,8 @@ def _of_traversal(
         waiting -= width
         if rule.together:
             width = max(size, 0)
+            if isinstance(rule, BudgetLayers):
+                width = min(width, store.vertices)  # all of a type if there are fewer
             widest = max(widest, tries(int(width)) if needs.in_pools else 0)
             if isinstance(rule, VertexLayer) or rule.unique or needs.timed:
                 listed = max(listed, widest * mean)

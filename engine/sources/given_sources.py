@@ -185,7 +185,7 @@ def read_sources(
         return _from_file(Path(given), store, are_seeds, times, 2 if are_links else int(are_seeds))
     if isinstance(given, Mapping):
         return _from_mapping(given, store, are_seeds, times)
-    return Listed(_from_array(given, store))
+    return Listed(_from_array(given, store, are_links))
 
 
 def _from_mapping(given: Mapping[str, object], store: GraphStore, are_seeds: bool, asked: Asked) -> Listed:
@@ -221,12 +221,19 @@ def _units(store: GraphStore) -> str:
     return PLAIN if store.stored.time is None else store.stored.time.units
 
 
-def _from_array(given: object, store: GraphStore) -> np.ndarray:
+def _from_array(given: object, store: GraphStore, are_links: bool = False) -> np.ndarray:
     kind = object if store.id_kind == STRING else None  # NumPy's own strings would all be as wide as the longest
     if isinstance(given, AbstractSet | bytes):
         raise OptionError(f"sources: expected an array of ids, found {quoted(given)}")
     integers = isinstance(given, list | tuple) and all(type(one) is int for one in given)  # NumPy makes floats of some
-    ids = (column_of("sources", given) if integers else array_of("sources", given, kind)).ravel()
+    held = column_of("sources", given) if integers else array_of("sources", given, kind)
+    if are_links and held.ndim > 1 and held.shape[1:] != (LINK_ENDS,):
+        turned = "; transpose it" * (held.ndim == 2 and len(held) == LINK_ENDS)
+        raise OptionError(
+            "sources: expected an array of the shape (links, 2), the source and the destination of each link, found "
+            f"one of the shape {held.shape}{turned}"
+        )
+    ids = held.ravel()
     if kind is None and ids.size and ids.dtype.kind not in "iu" and not _are_integers(ids):
         raise OptionError(f"sources: expected integers, the ids of vertices, found {quoted(given)}")
     return np.asarray(store.dense_ids(ids), np.int64)

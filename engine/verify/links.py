@@ -15,7 +15,7 @@ from csaw.engine.verify.course import EDGES, LAW, passed
 from csaw.engine.verify.groups import MOVED
 from csaw.engine.verify.kernels import first_edge, multiplicity, place_negatives
 from csaw.engine.verify.pooled import independence, lagged
-from csaw.engine.verify.statistics import BINS, LEAST_EXPECTED, Result, even, fit, ranges
+from csaw.engine.verify.statistics import BINS, LEAST_EXPECTED, Result, even, fit, normal_sum, ranges
 from csaw.partition import Graph
 from csaw.partition.base.stages import stage
 from csaw.partition.graph.types import RELATION
@@ -62,13 +62,14 @@ class Ends:
         self.drawn, self.random = list[np.ndarray](), np.random.default_rng(PLACES)
         self.listed = (subject.asked.count or 0) // 2
         self.digest, self.met = hashlib.sha256(), 0
+        again = 0 < self.listed < subject.samples.instances
+        self.list = np.full((self.listed, 2), -1, np.int64) if again else None
 
     def wrong(self, start: int, links: np.ndarray) -> dict[str, int]:
         """Count wrong links of a group from number ``start`` on, and note what the law needs."""
         kind, (source, target) = self.subject.sources, np.ascontiguousarray(links.T)
         if kind is SourceKind.LIST:
-            self._note_listed(start, links)
-            return {}
+            return {"sources": self._wrong_listed(start, links)}
         edge, copies = np.empty(source.size, np.int64), np.empty(source.size, np.int64)
         first_edge(self.graph.indptr, self.graph.indices, source, target, edge)
         multiplicity(self.graph.indptr, self.graph.indices, source, target, copies)
@@ -80,10 +81,16 @@ class Ends:
         self.drawn.append((number + self.random.random(edge.size)) / max(self.graph.indices.size, 1))
         return {"edges": int((copies == 0).sum())}
 
-    def _note_listed(self, start: int, links: np.ndarray) -> None:
+    def _wrong_listed(self, start: int, links: np.ndarray) -> int:
+        """Note the links of the list itself, and count those that come again as others."""
         first = links[: max(0, self.listed - start)]
         self.digest.update(first.astype(np.int64).tobytes())
         self.met += len(first)
+        if self.list is None:
+            return 0
+        self.list[start : start + len(first)] = first
+        asked = self.list[(start + np.arange(len(links))) % self.listed]
+        return int((links != asked).any(axis=1).sum())
 
     def judge(self, checks: Checks) -> None:
         """Add the checks of what is only known of all links together."""
@@ -120,6 +127,7 @@ class Negatives:
         self.left, self.random = subject.budget, np.random.default_rng(PLACES)
         self.looked_at = self.links = 0
         self.places: list[np.ndarray] = []
+        self.at_ends = np.zeros((2, 3))  # excess, variance and number of negatives at the sources and destinations
         self.found = np.zeros(int(self.classes.max(initial=0)) + 1)
         self.expected = np.zeros(self.found.size)
         self.of_type = np.stack([
@@ -208,6 +216,22 @@ class Negatives:
         self.places.append(((before + self.bias[picked] * draw) / total[:, None]).ravel())
         self.found += np.bincount(self.classes[picked].ravel(), minlength=self.found.size)
         self.expected += (free / total[:, None]).sum(axis=0) * picked.shape[1]
+        for end, vertex in enumerate(np.ascontiguousarray(links[some].T)):
+            able = (vertex >= low) & (vertex < high) & ((vertex != source) | self.algorithm.allow_self)
+            self.at_ends[end] += self._share(source, vertex, able, picked, total)
+
+    def _share(
+        self, source: np.ndarray, vertex: np.ndarray, able: np.ndarray, picked: np.ndarray, total: np.ndarray
+    ) -> tuple[float, float, int]:
+        """How many negatives are one ``vertex`` of each link beyond what is expected; the variance of that; and how
+        many could be. ``able``: bool, whether it could be a negative if no edge led to it.
+        """
+        copies = np.empty(vertex.size, np.int64)
+        multiplicity(self.graph.indptr, self.graph.indices, source, vertex, copies)
+        chance = np.where(able & (copies == 0), self.bias[vertex] / total, 0.0)
+        excess = (picked == vertex[:, None]).sum() - picked.shape[1] * chance.sum()
+        variance = picked.shape[1] * (chance * (1.0 - chance)).sum()
+        return float(excess), float(variance), picked.shape[1] * int((chance > 0.0).sum())
 
     def judge(self, checks: Checks) -> None:
         """Add the checks of the law."""
@@ -221,6 +245,13 @@ class Negatives:
         checks.results("law of negatives", found, details, "too few negatives", more)
         checks.results("negatives by degree", self._by_degree(), details, "too few negatives", more)
         checks.results("negatives, independence", independence(places) + lagged(places), details, "too few negatives")
+        ends = [
+            one
+            for (excess, variance, n), name in zip(self.at_ends, ("source", "destination"), strict=True)
+            for one in normal_sum(excess, variance, n, f"negatives that are the {name} of their link")
+        ]
+        if ends:
+            checks.results("negatives at ends", ends, details)
 
     def _by_degree(self) -> list[Result]:
         """Compare how many negatives have a degree of each class with the sum of the chances of all draws.

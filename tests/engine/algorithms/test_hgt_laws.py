@@ -280,6 +280,12 @@ def test_types_without_numbers_vertices_or_budgets(tmp_path):
     assert len(alone["n_id"]) == 1
 
 
+@pytest.mark.parametrize("options", [{}, {"residency": "disk", "memory": "40MiB"}])
+def test_numbers_beyond_a_type_draw_all_that_have_a_budget_and_need_no_more_memory(papers, options):
+    found = list(drawn(papers, ["paper:0"], 5, num_samples={"*": (2**63 - 1, 10**12)}, **options))
+    assert [sorted(one) for one in found] == [["author:0", "author:1"]] * 5
+
+
 def test_a_hub_gives_from_its_whole_row(tmp_path):
     """PyG draws 50 neighbors of rows with more, which are then each 1/50: here each is 1/200, and one neighbor 1."""
     rows = "".join(f"0 {v}\n" for v in range(200)) + "1 0\n"

@@ -168,6 +168,23 @@ def test_lines_that_are_no_links_are_refused(tmp_path, text, error):
 
 
 @pytest.mark.parametrize(
+    ("shape", "error"),
+    [
+        ((2, 3), "expected an array of the shape (links, 2)"),
+        ((2, 3), "found one of the shape (2, 3); transpose it"),
+        ((4, 3), "found one of the shape (4, 3)"),
+        ((2, 1), "found one of the shape (2, 1); transpose it"),
+        ((5, 1), "found one of the shape (5, 1)"),
+        ((2, 2, 2), "found one of the shape (2, 2, 2)"),
+    ],
+)
+def test_arrays_of_another_shape_than_a_row_for_each_link_are_refused(shape, error):
+    """An edge_index of PyTorch Geometric has a column for each link: its numbers would be paired wrongly."""
+    with pytest.raises(OptionError, match=re.escape(error)):
+        csaw.sample("karate", algo="links", sources=np.ones(shape, np.int64), device="cpu", progress=False)
+
+
+@pytest.mark.parametrize(
     ("options", "error"),
     [
         ({"sources": [1, 2, 3]}, "expected two vertices for each link, found 3"),
@@ -324,3 +341,48 @@ def test_other_links_than_those_of_the_list_are_found(tmp_path):
 
     remade(tmp_path / "s.zarr", tmp_path / "wrong.zarr", change)
     assert "list of links" in failed(tmp_path / "wrong.zarr")
+
+
+def test_another_link_where_a_list_comes_again_is_found(tmp_path):
+    options = {"sources": [[1, 34], [2, 17], [5, 6]], "instances": 9, "ids": "dense", "device": "cpu"}
+    csaw.sample("karate", tmp_path / "s.zarr", algo="links", seed=2, **options)
+    assert csaw.verify(tmp_path / "s.zarr").ok
+
+    def change(arrays):
+        arrays["links"][7, 1] += 1
+        return arrays
+
+    remade(tmp_path / "s.zarr", tmp_path / "wrong.zarr", change)
+    assert "sources" in failed(tmp_path / "wrong.zarr")
+
+
+def test_a_source_that_may_be_a_negative_and_never_is_one_is_found(tmp_path):
+    store = random_store(tmp_path / "g.zarr", vertices=60, edges=400)
+    csaw.sample(store, tmp_path / "s.zarr", algo="links", num_negatives=5, instances=1000, seed=2, device="cpu")
+    forged(tmp_path / "s.zarr", lambda said: said["manifest"]["request"]["parameters"].update(allow_self=True))
+    assert failed(tmp_path / "s.zarr") == {"negatives at ends"}
+
+
+@pytest.mark.parametrize("bias", ["none", "degree"])
+@pytest.mark.parametrize("end", [0, 1])
+def test_negatives_that_are_ends_of_their_links_come_as_often_as_they_should(tmp_path, bias, end):
+    """Of links that are no edges, the destination may be a negative."""
+    store = random_store(tmp_path / "g.zarr", vertices=60, edges=400)
+    graph = store.load()
+    rows = [graph.indices[graph.indptr[u] : graph.indptr[u + 1]] for u in range(60)]
+    pairs = [[u, v] for u in range(60) for v in range(u + 1, 60) if v not in rows[u] and len(rows[v])]
+    options = {"sources": pairs, "negative_bias": bias, "allow_self": True, "num_negatives": 5, "ids": "dense"}
+    csaw.sample(store, tmp_path / "s.zarr", algo="links", seed=2, device="cpu", **options)
+    [check] = [one for one in csaw.verify(tmp_path / "s.zarr").checks if one.name == "negatives at ends"]
+    assert check.ok
+    assert check.tested
+
+    def change(arrays):
+        """Put the negative before it where a negative is this end."""
+        found = arrays["negatives"]
+        row, column = np.nonzero(found == arrays["links"][:, [end]])
+        found[row, column] = found[row, column - 1]
+        return arrays
+
+    remade(tmp_path / "s.zarr", tmp_path / "wrong.zarr", change)
+    assert "negatives at ends" in failed(tmp_path / "wrong.zarr")
