@@ -71,9 +71,12 @@ class RelationFiles:
 def relations_given(inputs: Sequence[str]) -> dict[Relation, Files] | None:
     """The relations of the arguments ``SOURCE-NAME-TARGET=FILE``; None if none of these is one.
 
-    OptionError if only some are, or if one relation has several arguments.
+    OptionError if only some are, if one relation has several arguments, or if one has no file.
     """
     parts = [text.partition(GIVEN) for text in inputs]
+    for (name, equals, path), text in zip(parts, inputs, strict=True):
+        if equals and not path and name.count("-") > 1 and not os.path.exists(text):
+            raise OptionError(f"INPUT: {quoted(text)}: expected a file or folder after the {GIVEN}, found nothing")
     named = [
         "-" in name and bool(path) and not os.path.exists(text)
         for (name, _, path), text in zip(parts, inputs, strict=True)

@@ -14,6 +14,7 @@ import csaw
 from csaw.partition import open_graph
 from csaw.partition.errors import BudgetError, CsawError, FormatError, OptionError, StoreError
 from csaw.partition.graph.types import RELATION, Relation
+from csaw.partition.ingestion.typed_rows import relations_given
 
 WRITES = "author,paper\n7,1\n7,2\n-8,2\n-8,30\n7,1\n"
 CITES = "1 2\n30 1\n30 2\n1 1\n"
@@ -193,6 +194,13 @@ def test_what_is_no_graph_of_types_is_refused(here, relations, options, said):
     with pytest.raises(CsawError, match=said):
         made(relations, **options)
     assert not (here / "g.zarr").exists()
+
+
+def test_a_relation_without_a_file_is_refused(here):
+    with pytest.raises(OptionError, match="'paper-cites-paper=': expected a file or folder after the =, found nothing"):
+        relations_given(["author-writes-paper=writes.csv", "paper-cites-paper="])
+    (here / "a-b-c=").write_text("1 2\n")
+    assert relations_given(["a-b-c="]) is None
 
 
 def test_more_relations_than_a_byte_numbers_are_refused(here):
