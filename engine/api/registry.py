@@ -158,7 +158,7 @@ SET_BY_RUNS = {"vertex_columns", "file_digest", "in_units", "rule"}  # attribute
 OF_COMMANDS = frozenset(
     ("graph", "out", "algo", "option", "own", "directed", "virtual", "virtual_from", "resume", "overwrite", "progress")
     + ("policy", "measure", "json", "as_json", "dry_run", "cluster", "shard", "moved_to", "quiet", "verbose", "help")
-    + ("profile", "short_help", "help_all")
+    + ("profile", "short_help", "help_all", "version")
 )
 """Names that csaw sample, and its function in Python, take beside the options of runs and algorithms."""
 
