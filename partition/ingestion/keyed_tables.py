@@ -47,6 +47,9 @@ NO_ROW = -1
 SHOWN = "users.csv, users.parquet or users.feather"
 
 
+LOOKED_AT = 4096  # bytes, in which an object begins
+
+
 class Table(NamedTuple):
     """A table: the file, the columns of its primary key and of its times, and the relation of each foreign key by the
     column.
@@ -84,6 +87,9 @@ class KeyedTables:
         path = Path(paths[0])
         if path.suffix.lower() != SUFFIX or not path.is_file():
             return None
+        with path.open("rb") as file:
+            if not file.read(LOOKED_AT).lstrip().startswith(b"{"):
+                return None  # no object: rows of edges, whatever the name says
         try:
             said = json.loads(path.read_text("utf-8"), object_pairs_hook=partial(_once, path))
             json.dumps(said, ensure_ascii=False).encode()  # no half of a character, which no file and column can have

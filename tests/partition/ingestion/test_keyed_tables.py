@@ -201,6 +201,11 @@ def test_what_is_no_table_is_refused(tmp_path, change, said):
     assert not (tmp_path / "g.zarr").exists()
 
 
+def test_rows_of_edges_are_read_whatever_their_file_is_called(tmp_path):
+    (tmp_path / "edges.json").write_text("1\t2\n2\t3\n")
+    assert csaw.partition(tmp_path / "edges.json", tmp_path / "g.zarr", progress=False).edges == 2
+
+
 def test_other_json_and_options_of_edges_are_refused(tmp_path):
     shop(tmp_path)
     path = described(tmp_path, SHOP)
@@ -212,7 +217,7 @@ def test_other_json_and_options_of_edges_are_refused(tmp_path):
         csaw.partition(described(tmp_path, SHOP, time_format="years"), tmp_path / "g.zarr", progress=False)
     with pytest.raises(FormatError, match="expected tables and maybe time_format and time_decimals, found 'other'"):
         csaw.partition(described(tmp_path, SHOP, other=1), tmp_path / "g.zarr", progress=False)
-    path.write_text("[" * 100_000)
+    path.write_text('{"tables": ' + "[" * 100_000)
     with pytest.raises(FormatError, match="expected JSON, found none"):
         csaw.partition(path, tmp_path / "g.zarr", progress=False)
     path.write_text("{")
