@@ -81,7 +81,7 @@ def version_rows(versions: list[Facts]) -> list[tuple[str, ...]]:
 
 
 def _changes(appended: Facts) -> str:
-    """What was appended, in a few words."""
+    """Describe an append in a few words."""
     edges, vertices = ("edge", "edges"), ("vertex", "vertices")
     signs = {"edges_added": ("+", *edges), "edges_changed": ("", "changed", "changed"), "edges_removed": ("-", *edges)}
     signs |= {"vertices_added": ("+", *vertices)}

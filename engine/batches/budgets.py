@@ -65,7 +65,7 @@ def shares(degree: Array) -> tuple[Array, Array]:
 
 
 def added_up(xp: ModuleType, given: Budget) -> Budget:
-    """What vertices were ``given``, in any order and several times each, added up."""
+    """Add up the shares ``given`` to vertices, in any order and several times each."""
     order = xp.argsort(given.key, kind="stable")
     key = given.key[order]
     first = xp.flatnonzero(fresh(xp, key))

@@ -2,6 +2,8 @@
 and the law of every choice.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from csaw.engine.api.algorithm import NONE, MiniBatches
@@ -331,12 +333,7 @@ def verify_batches(subject: Subject, checks: Checks) -> None:
     draws = SeedDraws(subject) if algorithm.draws_seeds else None
     seeds = Seeds(subject, algorithm)
     choices = BatchChoices(subject) if algorithm.time_strategy is None else BatchesInTime(subject)
-    for start, arrays in passed(subject.samples, watch=subject.watch):
-        nodes = Nodes(subject, subject.samples.first + start, arrays)
-        seeds.add(nodes, arrays)
-        if nodes.vertex.min(initial=0) < 0:
-            wrong["edges"] += int((nodes.vertex < 0).sum())
-            continue
+    for nodes, arrays in known_nodes(subject, seeds, wrong):
         if draws is not None:
             draws.add(nodes.vertex[nodes.seeds], nodes.hop_nodes[:, 0], arrays)
         wrong["edges"] += wrong_edges(subject, nodes)
@@ -385,6 +382,19 @@ class Seeds:
         """Add the check of labels, of samples that have some."""
         if self.labels is not None:
             checks.count("labels", self.labels.judged(), "labels of seeds that differ from the given ones")
+
+
+def known_nodes(subject: Subject, seeds: Seeds, wrong: dict[str, int]) -> Iterator[tuple[Nodes, dict[str, np.ndarray]]]:
+    """Yield the nodes of mini-batches, group by group, with the arrays of the group. ``seeds`` get those of every
+    group. A group with a node that is no vertex is left out, and counts as wrong edges.
+    """
+    for start, arrays in passed(subject.samples, watch=subject.watch):
+        nodes = Nodes(subject, subject.samples.first + start, arrays)
+        seeds.add(nodes, arrays)
+        if nodes.vertex.min(initial=0) < 0:
+            wrong["edges"] += int((nodes.vertex < 0).sum())
+            continue
+        yield nodes, arrays
 
 
 class BatchesInTime:

@@ -12,9 +12,8 @@ import numpy as np
 
 from csaw.engine.api.algorithm import MiniBatches
 from csaw.engine.plan.by_relation import numbers_in_full, numbers_of, sizes_of_types
-from csaw.engine.verify.batches import Nodes, Seeds, wrong_edges
+from csaw.engine.verify.batches import Nodes, Seeds, known_nodes, wrong_edges
 from csaw.engine.verify.checks import Checks, Subject
-from csaw.engine.verify.course import passed
 from csaw.engine.verify.pooled import independence
 from csaw.engine.verify.statistics import BINS, Result, even, normal_sum
 from csaw.partition.base.parallel import go_on
@@ -38,7 +37,7 @@ FEW = "too few vertices drawn by chance"
 
 
 class Draws(NamedTuple):
-    """What a layer drew of a type.
+    """The vertices of a type that a layer drew.
 
     Attributes:
         vertices: those with a budget, ascending.
@@ -221,12 +220,7 @@ def verify_budgets(subject: Subject, checks: Checks) -> None:
     _require_types(subject)
     wrong = dict.fromkeys(SAID, 0)
     seeds, law = Seeds(subject, algorithm), Law(subject)
-    for start, arrays in passed(subject.samples, watch=subject.watch):
-        nodes = Nodes(subject, subject.samples.first + start, arrays)
-        seeds.add(nodes, arrays)
-        if nodes.vertex.min(initial=0) < 0:
-            wrong["edges"] += int((nodes.vertex < 0).sum())
-            continue
+    for nodes, arrays in known_nodes(subject, seeds, wrong):
         relation = arrays.get(RELATION.name, np.zeros(nodes.e_id.size, np.uint8)).astype(np.int64)
         wrong["edges"] += wrong_edges(subject, nodes) + _wrong_relations(law.budgets, nodes, relation)
         wrong["nodes"] += _wrong_nodes(subject, nodes, law.budgets)

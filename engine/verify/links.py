@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import cast
 
 import numpy as np
@@ -130,10 +131,8 @@ class Negatives:
         self.at_ends = np.zeros((2, 3))  # excess, variance and number of negatives at the sources and destinations
         self.found = np.zeros(int(self.classes.max(initial=0)) + 1)
         self.expected = np.zeros(self.found.size)
-        self.of_type = np.stack([
-            np.bincount(self.classes[a:b], self.bias[a:b], self.found.size)
-            for a, b in zip(self.bounds[:-1].tolist(), self.bounds[1:].tolist(), strict=True)
-        ])  # fmt: skip
+        spans = [slice(*ends) for ends in pairwise(self.bounds.tolist())]
+        self.of_type = np.stack([np.bincount(self.classes[s], self.bias[s], self.found.size) for s in spans])
 
     def _spans(self, links: np.ndarray) -> np.ndarray:
         """The number of the type of each destination."""

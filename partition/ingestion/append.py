@@ -269,6 +269,6 @@ class Append:
 
 
 def said(policy: str, counts: Counts, rows: int) -> Record:
-    """What was appended, as plain data: for the report of a version, and for the user."""
+    """Describe an append as plain data, for the report of a version and for the user."""
     found = {f"edges_{name}": count for name, count in counts._asdict().items()}
     return {"duplicates_policy": policy, "rows": rows, **found}

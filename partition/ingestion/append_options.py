@@ -70,7 +70,7 @@ OF_FILES = (
 
 
 def policy_of(base: GraphStore, given: Values) -> str:
-    """What becomes of edges that are there already: as the store was made, if nobody says.
+    """Return what becomes of edges that are there already: as the store was made, if nobody says.
 
     Raises:
         OptionError: ``duplicates`` is none of POLICIES, or impossible for such a store.

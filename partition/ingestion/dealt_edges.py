@@ -128,7 +128,7 @@ class Merging:
         return Facts(int(np.diff(rows.indptr).max(initial=0)), False, *weights_between(weights))
 
     def _rows(self, region: Region) -> Rows:
-        """What is stored of the rows of a region; new vertices have no edges."""
+        """Read the stored rows of a region; new vertices have no edges."""
         indptr = np.full(region.last - region.first + 1, region.high - region.low, np.int64)
         arrays = {name: np.empty(region.high - region.low, self.dtypes[name]) for name in self.names}
         if region.part is not None and region.first < region.stored:

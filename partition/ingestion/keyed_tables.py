@@ -357,7 +357,7 @@ class _Joined:
         return Words(np.append(0, np.cumsum(sizes)), np.concatenate([one.text for one in cells]))
 
     def _report(self, held: InMemory, edges: int) -> dict[str, object]:
-        """What was read, as the report of any ingest has it."""
+        """Describe the reading, as the report of any ingest does."""
         degrees = np.diff(held.indptr)
         alone = (degrees == 0) & (np.bincount(held.indices.astype(np.int64), minlength=degrees.size) == 0)
         tables = [

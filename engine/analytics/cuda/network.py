@@ -273,7 +273,7 @@ class DeviceNetwork(Network):
         return Block(0, self.vertices, self.indptr, arrays["indices"], arrays.get(WEIGHT.array))
 
     def _checks(self, size: int) -> Checks | None:
-        """What checks the rows on the GPU as they are read, if they have more bytes than the host checks as soon."""
+        """Checks on the GPU for rows of this many bytes; None if the host checks so few sooner."""
         if size <= LITTLE:
             return None
         unit = Unit(("transfer.cu",), {}, [], (), launched=TRANSFER)
