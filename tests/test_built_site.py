@@ -29,7 +29,7 @@ FIRST = {  # what users typed, and the place that answers it
 }
 ANSWERS = {  # a question, with what its answer says
     "cite": "@software{csaw",
-    "HeteroData": "Yes, from files or from PyTorch Geometric's HeteroData",
+    "HeteroData": "Yes, from files, from tables with keys, or from PyTorch Geometric's HeteroData",
     "exit code": "130 interrupted by Ctrl-C",
     "resume": "The same command with --resume continues",
     "GPU": "csaw runs on NVIDIA GPUs",

@@ -170,8 +170,9 @@ def _check_own(own: Options, options: Options) -> None:
     context = click.get_current_context()
     params = {param.name: param for param in context.command.get_params(context)}
     for name, value in given({name: options[name] for name in own.keys() & options.keys()}):
+        alone = (own[name],) if params[name].multiple else own[name]
         try:
-            same = params[name].type_cast_value(context, own[name]) == value
+            same = params[name].process_value(context, alone) == value
         except click.UsageError:  # of what is no value at all
             same = False
         if not same:

@@ -32,12 +32,12 @@ def test_a_day_in_the_life_of_a_graph(run):
     assert lines[1].startswith("Version 1: 6 vertices and 10 stored edges in g.zarr (")
     assert lines[2:] == [
         "3 rows read: 2 edges added, 1 there already, 2 vertices added.",
-        "1 of 1 partitions were written.",
+        "1 of 1 partition was written.",
     ]
     assert "no version was written" in done(run, "append g.zarr -", input="4 5\n")
     removed = run("append g.zarr - --remove", input="1 2\n7 8\n")
     assert "g.zarr lacks 1 of the edges to remove" in removed.stderr
-    assert "1 edges removed, 1 not there" in removed.stdout
+    assert "1 edge removed, 1 not there" in removed.stdout
     shown = done(run, "info g.zarr")
     assert [line.split()[:3] for line in shown.partition("Versions\n")[2].splitlines()[1:4]] == [
         ["0", "4", "6"],
