@@ -62,7 +62,10 @@ REFUSED = [
         ["--algo", "forest-fire", "--burn-prob", "0.99999999999999999999"],
         "--burn-prob: expected a finite number, 0 to less than 1, found 1.0",
     ),
-    (["--algo", "neighbor", "--option", "fanout=²"], "--fanout: expected integers such as 25,10, or for each relation, such as writes=25,10, found '²'"),
+    (
+        ["--algo", "neighbor", "--option", "fanout=²"],
+        "--fanout: expected integers such as 25,10, or for each relation, such as writes=25,10, found '²'",
+    ),
     (["--algo", "neighbor", "--option", "replace=maybe"], "--replace: expected true or false, found 'maybe'"),
     (["--edge-bias", "1/0"], "--edge-bias: 1 / 0 divides by zero"),
     (["--edge-bias", "~(e.dst == 3)"], "--edge-bias: ~(e.dst == 3): ~ is for integers; write not e.dst == 3"),
