@@ -28,7 +28,7 @@ OUT_OF_MEMORY = (
 LACKS_MEMORY = ("can't start new thread", "failed to map segment", "annot allocate memory")
 """What Python and the system say of threads and libraries for which there is no memory."""
 PURPOSES = {
-    "Draw": ("sample", "seal", "algorithms"),
+    "Draw": ("sample", "refresh", "seal", "algorithms"),
     "Inspect": ("info", "verify", "evaluate"),
     "Data": ("partition", "append", "compact", "export", "datasets"),
     "Machine": ("bench", "completion"),

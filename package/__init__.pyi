@@ -31,6 +31,7 @@ from csaw.stores import algorithms as algorithms
 from csaw.stores import append as append
 from csaw.stores import compact as compact
 from csaw.stores import info as info
+from csaw.stores import refresh as refresh
 from csaw.stores import seal as seal
 from csaw.stores import verify as verify
 

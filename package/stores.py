@@ -208,6 +208,72 @@ def append(
     return grow(_base_of(graph), edges, progress=progress, **options).store
 
 
+@in_python(
+    {
+        "sample": arguments.graph,
+        "out": maybe(arguments.path("a sample store")),
+        "graph": arguments.graph,
+        "version": maybe(arguments.whole()),
+        "overwrite": flag,
+        "progress": maybe(arguments.progress("done", "total")),
+    }
+)
+def refresh(
+    sample: Place | Samples,
+    out: Place | None = None,
+    *,
+    graph: Place | GraphStore | None = None,
+    version: int | None = None,
+    algo: Algo | None = None,
+    overwrite: bool = False,
+    progress: "bool | Callable[[int, int], None] | None" = None,
+    **options: OptionValue,
+) -> Samples:
+    """Bring a stored sample up to date with the newest version of its graph, as ``csaw refresh`` does.
+
+        csaw.append("web.zarr", "new-edges.txt")
+        walks = csaw.refresh("walks.zarr")
+        print(walks.results["refreshed"]["drawn"])
+
+    The instances whose sources or rows have changed are drawn again, the others copied. All bytes are those of a sample
+    that is drawn from the new version from the beginning.
+
+    Args:
+        sample: The sample store: its path, or open.
+        out: Path of the sample store to write (default: None, it replaces the sample).
+        graph: The graph store to draw from: its path, or open (default: None, that of the sample).
+        version: The number of the version to draw from (default: None, the newest).
+        algo: ``FILE.py:CLASS`` or the class of an algorithm that does not come with csaw (default: None).
+        overwrite: Replace the sample store at ``out``.
+        progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with the
+            number of finished instances and the total (default: None, a bar in Jupyter and nothing elsewhere).
+        **options: Options of a run that change no byte, such as ``device`` and ``memory``; and ``sources``, if the
+            sample does not have all of them.
+
+    Returns:
+        The sample, open. Its ``results["refreshed"]`` has the numbers of instances that were ``drawn`` and ``kept``, of
+        ``rows`` that have changed, and ``why`` all were drawn, if they were.
+
+    Raises:
+        OptionError: The sample was drawn with columns of data, or lacks some of its sources.
+        StoreError: The sample is virtual or damaged, or its graph is missing; or ``out`` cannot be written.
+        BudgetError: There is too little memory.
+        DeviceError: A device cannot be used.
+    """
+    from csaw.engine.runs.refresh import compare
+    from csaw.engine.runs.refresh import refresh as bring_up_to_date
+    from csaw.engine.stores import open_samples
+    from csaw.partition.base.progress import progress_of
+
+    algo = sample.algo if algo is None and isinstance(sample, Samples) else algo
+    where = None if graph is None else _place_of(graph, "graph")
+    place = _place_of(sample, "sample")
+    found = compare(place, where, version, algo=algo, **options)
+    with progress_of(progress, "sampling", found.instances, "instances") as update:
+        bring_up_to_date(found, None if out is None else Path(out), overwrite=overwrite, progress=update)
+    return open_samples(place if out is None else Path(out), algo=algo)
+
+
 @in_python({"graph": arguments.graph, "version": maybe(arguments.whole())})
 def compact(graph: Place | GraphStore, version: int | None = None) -> Record:
     """Drop all versions of a graph store but one, as ``csaw compact`` does.

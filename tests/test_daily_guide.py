@@ -1,5 +1,6 @@
 """The commands and the programs of the guide to daily files run, in their order."""
 
+import ast
 import re
 import runpy
 import shlex
@@ -20,13 +21,16 @@ def test_the_guide_to_daily_files_runs(tmp_path, monkeypatch, capsys):
     Path("days/2026-11-21.txt").write_text("2 3\n3 4\n5 1\n")
     Path("timed/2026-11-20.txt").write_text("1 2 0\n2 1 1\n")
     Path("timed/2026-11-21.txt").write_text("1 3 2\n3 1 2\n2 1 2\n")
+    printed = []
     for kind, block in re.findall(r"```(sh|python)\n(.*?)```", PAGE, re.DOTALL):
         if kind == "python":
             capsys.readouterr()
             Path("program.py").write_text(block)
             runpy.run_path("program.py")
+            printed.append(capsys.readouterr().out)
             continue
         for line in block.splitlines():
             done = CliRunner().invoke(cli, shlex.split(line)[1:])
             assert done.exit_code == 0, f"{line}\n{done.output}"
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["all.zarr", "window.zarr"]
+    assert [line.split()[0] for line in printed[-2].splitlines()] == ["all.zarr", "window.zarr"]
+    assert set(ast.literal_eval(printed[-1])) == {"drawn", "kept", "rows", "why"}

@@ -12,6 +12,7 @@ from csaw.cli.reports.sections import Facts, lines_of, print_report, rate, secon
 
 if TYPE_CHECKING:
     from csaw.engine.analytics.evaluation.listing import Summary
+    from csaw.engine.runs.refresh import Comparison
     from csaw.engine.samples import Samples
     from csaw.engine.verify import Report
     from csaw.partition import GraphStore
@@ -84,6 +85,32 @@ def of_sample(results: Facts, place: str) -> list[str]:
         return [f"{held}: nothing was missing.", _verify(place, samples)]
     again = f"Resumed: {results['resumed']}." if "resumed" in results else ""
     return [f"{held}, {took()}{_ends(results)}.", again, _speed(results), _verify(place, samples)]
+
+
+def report_refresh(results: Facts, place: str, found: "Comparison", as_json: bool) -> None:
+    """Print what ``csaw refresh`` has done, or would do, as JSON or in a few lines."""
+    from csaw.engine.samples.describe import identified
+    from csaw.partition.base.quoting import counted
+
+    counts, store, is_dry = results["refreshed"], found.job.store, len(results) == 1
+    if as_json:
+        shown = {name: value for name, value in results.items() if name != "plan"}
+        console.print_json({**({} if is_dry else identified(Path(place))), **shown})
+        return
+    if console.is_verbose() and not is_dry:
+        from csaw.cli.reports.run import run_sections
+
+        print_report(run_sections(results, place))
+        console.say(" ")
+    of_graph = f"version {store.version} of {store.base}"
+    if found.is_up_to_date and not counts["drawn"]:
+        console.say(f"{place} is up to date with {of_graph}.")
+        return
+    words = found.samples.layout.words
+    drawn, kept = counted(counts["drawn"], *words), counted(counts["kept"], *words)
+    said = f"{drawn} {'would be ' * is_dry}drawn again on {of_graph}, {kept} kept"
+    why = f"All are drawn: {counts['why']}." if counts["why"] else f"{counted(counts['rows'], 'row')} changed."
+    console.say(f"{said}, {took()}.", why, "" if is_dry else _verify(place, found.samples))
 
 
 def _verify(place: str, samples: "Samples") -> str:

@@ -244,16 +244,25 @@ def _job_of(
     store = _graph_of(path, graph or wanted.get("graph", {}).get("path"), request)
     given = {one: request.get(one) for one in ASKED if request.get(one) is not None}
     given |= given_again(path, request, name) | _given_again(path, attributes[VIRTUAL], checksums, store) | options
-    job = _prepared(store, name, request, given)
+    return again(path, store, name, request, given)[0]
+
+
+def again(path: Path, store: GraphStore, name: str, request: Recorded, given: Values) -> tuple[Job, Values]:
+    """The job that the sample at ``path`` was drawn by, and the options that prepare it, of which ``given`` are known.
+
+    StoreError where its request cannot be made again.
+    """
+    job = prepared_as(store, name, request, given)
     if files.plain(job.plan.request.as_dict()) != request:
-        job = _prepared(store, name, request, given | {one: request.get(one) for one in METHODS})
+        given = given | {one: request.get(one) for one in METHODS}
+        job = prepared_as(store, name, request, given)
     found = files.plain(job.plan.request.as_dict())
     if other := [one for one in request if found.get(one) != request.get(one)]:
         raise StoreError(
-            f"{path} is virtual, but its {other[0]} cannot be reproduced: expected {quoted(request.get(other[0]))}, "
+            f"{path}: its {other[0]} cannot be reproduced: expected {quoted(request.get(other[0]))}, "
             f"found {quoted(found.get(other[0]))}; sample again"
         )
-    return job
+    return job, given
 
 
 def _check_said(path: Path, attributes: Record, job: Job) -> None:
@@ -314,7 +323,7 @@ def _given_again(path: Path, held: object, checksums: dict[str, str], store: Gra
     return {} if by_itself else {"sources": asked}
 
 
-def _prepared(store: GraphStore, name: str, request: Recorded, given: Values) -> Job:
+def prepared_as(store: GraphStore, name: str, request: Recorded, given: Values) -> Job:
     """The job of a request, whose algorithm is called as the request calls it."""
     job = prepare(store, name, **given)
     asked = with_other(job.plan.request, algorithm=request["algorithm"])

@@ -152,6 +152,14 @@ def may_replace(path: Path) -> bool:
     return False
 
 
+def is_begun(path: Path, wanted: Wanted) -> bool:
+    """Whether a run that says this of itself has left OUT.partial, to replace the sample that stands at ``path``, if
+    one does.
+    """
+    partial = partial_of(path)
+    return os.path.lexists(partial) and not _differs(partial, wanted) and may_replace(path)
+
+
 def _note(path: Path) -> Path:
     return partial_of(path) / "groups" / f"{REPLACES}.json"
 

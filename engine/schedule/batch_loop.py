@@ -9,7 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
+import numpy as np
+
 from csaw.engine.api.algorithm import Walk
+from csaw.engine.plan.batch_kind import BatchKind
 from csaw.engine.plan.contracts import Array, Batch, WaitingBatch
 from csaw.engine.plan.instance_bytes import flags_of_size
 from csaw.engine.plan.plan import Plan
@@ -27,6 +30,17 @@ from csaw.partition.errors import BudgetError, CsawError, StoreError
 from csaw.partition.graph.views import View
 
 log = logging.getLogger(__name__)
+
+
+SKIP_NONE = (
+    BatchKind.WALKS,
+    BatchKind.UNLIMITED_WALKS,
+    BatchKind.HOP_TABLES,
+    BatchKind.HOP_TABLES_IN_TIME,
+    BatchKind.WHOLE_MINIBATCHES,
+    BatchKind.WHOLE_IN_TIME,
+)
+"""The kinds whose batches on the CPU draw nothing for an instance whose sources are -1."""
 
 
 class TooManyTogetherError(BudgetError):
@@ -140,6 +154,7 @@ class Batches:
         self.stages, rows = backend.store.stages, backend.store.relation_rows
         self.relations = None if rows is None else Relations(rows, cast(View, backend.store), backend.xp)
         self.size, self.spent, self.pace = plan.batch, Lapse(), Pace(plan)
+        self.wanted: np.ndarray | None = None  # the numbers of the instances that are drawn; None: of all
         self.drawn_bytes = self.before_bytes = 0  # of the unit under way, and of the one that is written meanwhile
         self.kept_edges = 0  # of groups that are drawn, those that were kept before
         # Both ends and the depth, and again in the copy that puts batches together to be written.
@@ -155,7 +170,20 @@ class Batches:
     def begin(self, first: int, last: int) -> Batch:
         """The backend's batch of the instances first .. last - 1, before anything of it is drawn."""
         excluded = None if self.sources.excluded is None else self.sources.excluded(first, last)
-        return self.begin_from(first, self.sources.take(first, last, self.flat, self.backend.xp), excluded)
+        sources = self.sources.take(first, last, self.flat, self.backend.xp)
+        if self.wanted is not None:
+            sources = np.array(sources)
+            others = np.ones(last - first, bool)
+            others[self.wanted[(self.wanted >= first) & (self.wanted < last)] - first] = False
+            sources[others] = -1
+        return self.begin_from(first, sources, excluded)
+
+    @property
+    def can_leave_out(self) -> bool:
+        """Whether a batch draws nothing for instances without a source, so that ``wanted`` may say which are drawn."""
+        backend = self.backend
+        skips = backend.plan.device == "cpu" and backend.plan.kind in SKIP_NONE and not backend.plan.paths_bytes
+        return skips and not backend.plan.induced and self.stages is None and self.relations is None
 
     def begin_from(self, first: int, sources: Array, excluded: Excluded | None = None) -> Batch:
         """The backend's batch of the instances from number ``first`` on that start from these sources, without the

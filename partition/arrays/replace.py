@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import BinaryIO, Self
 
 from csaw.partition.arrays.files import GRAPH, PART_NAME, PARTS, SAMPLES, read_regular, require_own, sync_folder
-from csaw.partition.arrays.locks import Lock
+from csaw.partition.arrays.locks import Lock, lock_of
 from csaw.partition.base.parallel import processors
 from csaw.partition.errors import OptionError, StoreError
 
@@ -247,6 +247,17 @@ def mend(path: Path) -> None:
         old.rename(path)
     except OSError as error:
         raise StoreError(f"{_stopped(path)} ({error.strerror})") from error
+
+
+def mend_alone(path: Path, kind: str) -> None:
+    """Give a store of this kind its name back, and remove the rest, where a kill came while it was replaced.
+
+    StoreError where a process is writing there.
+    """
+    if any(os.path.lexists(rest) for rest in (_aside(path), _replaced(path), lock_of(path))):
+        with Lock(path, SAID[kind]):
+            mend(path)
+            discard(None, path)
 
 
 def require_not_aside(path: Path) -> None:

@@ -54,6 +54,13 @@ def test_a_day_in_the_life_of_a_graph(run):
     done(run, "evaluate g.zarr old.zarr --version 0 --measures degree --device cpu")
     wrong = run("evaluate g.zarr old.zarr --measures degree --device cpu")
     assert "give the graph that was sampled, g.zarr/versions/0" in str(wrong.exception)
+    would = done(run, "refresh w0.zarr --dry-run --device cpu").splitlines()
+    assert would[0].startswith("6 walks would be drawn again on version 2 of ")
+    assert would[1] == "5 rows changed."
+    assert json.loads(done(run, "refresh w0.zarr n.zarr --device cpu --json"))["refreshed"]["drawn"] == 6
+    again = done(run, "refresh w1.zarr --device cpu").splitlines()
+    assert again[2] == "Next: csaw verify w1.zarr"
+    assert "w1.zarr is up to date with version 2 of " in done(run, "refresh w1.zarr --device cpu")
     freed = done(run, "compact g.zarr").splitlines()
     assert freed[0].startswith("g.zarr: version 2 stays (")
     assert "dropped 0, 1, which frees " in freed[0]

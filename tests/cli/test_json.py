@@ -73,6 +73,10 @@ def test_seal_and_info_print_what_the_page_says(folder):
     assert set(printed("export g.zarr g.csv --json")) <= names(section("export"))
     printed("append g.zarr new-edges.txt --json")
     assert set(printed("info g.zarr --json")["versions"][1]) <= names(section("info"))
+    printed("sample g.zarr w.zarr --version 0 --json")
+    found = printed("refresh w.zarr --json")
+    assert found.keys() - {"refreshed"} <= names(section("sample"))
+    assert set(found["refreshed"]) == names(section("refresh")) - {"refreshed"}
     assert set(printed("compact g.zarr --json")) == names(section("compact"))
 
 

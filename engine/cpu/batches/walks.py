@@ -103,6 +103,7 @@ class Walks(WaitingWalks):
         filled, shape = backend.recycled.filled, sources.shape
         self.at, self.previous = filled(shape, sources, np.int64), filled(shape, -1, np.int64)
         self.step, self.alive = filled(shape, 0, np.int64), filled(shape, self.length > 0, np.uint8)
+        self.alive[sources < 0] = 0  # instances that are left out
         self.still = int(self.alive.sum())  # walkers that have not ended,
         self.rest = self.still * self.length  # and the steps that they have left
         self.queues: Queues | None = None

@@ -151,6 +151,9 @@ class Hops(Table):
             sizes += (hop != hop.dtype.type(fill)).sum(axis=1)
         return sizes, np.concatenate(list(self._present(arrays, fill))), arrays["hop_0"][:0, 0]
 
+    def rows_read(self, arrays: Arrays, depth: int | None) -> list[tuple[np.ndarray, str]]:
+        return [(hop, "") for hop in _hops(arrays)[:depth]]
+
     def _present(self, arrays: Arrays, fill: int) -> list[np.ndarray]:
         """The vertices of each hop, without fill."""
         return [hop[hop != hop.dtype.type(fill)] for hop in _hops(arrays)]

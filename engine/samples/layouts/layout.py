@@ -191,6 +191,10 @@ class SampleLayout(str, ABC):
         """The arrays of some instances, as views; they may be on a device."""
 
     @abstractmethod
+    def pick(self, arrays: Arrays, rows: np.ndarray) -> Arrays:
+        """Copy the arrays of the instances ``rows``, int64, in this order."""
+
+    @abstractmethod
     def instance(self, arrays: Arrays) -> Instance:
         """The only instance of a group of one, as a reader takes it in: without counts."""
 
@@ -241,6 +245,14 @@ class SampleLayout(str, ABC):
         """
 
     @abstractmethod
+    def rows_read(self, arrays: Arrays, depth: int | None) -> list[tuple[np.ndarray, str]]:
+        """Return the vertices whose rows the instances of a group have read; fill may be among them.
+
+        ``depth``: the number of steps or hops after which no row is read any more; None, the rows of all are. Each list
+        comes with the name of the array that counts its elements in each instance; empty for a row for each instance.
+        """
+
+    @abstractmethod
     def as_batch(self, arrays: Arrays, fill: int, stored: Stored, start: int) -> Batch:
         """A group as one batch of PyTorch Geometric. ``start``: the number of its first instance in the store."""
 
@@ -260,6 +272,9 @@ class Table(SampleLayout):
         return self.wanted(names)
 
     def rows(self, arrays: Arrays, rows: slice) -> Arrays:
+        return {name: array[rows] for name, array in arrays.items()}
+
+    def pick(self, arrays: Arrays, rows: np.ndarray) -> Arrays:
         return {name: array[rows] for name, array in arrays.items()}
 
     def instance(self, arrays: Arrays) -> Instance:
@@ -312,6 +327,15 @@ class Ragged(SampleLayout):
             spans[""] = slice(start, stop)
             yield {name: array[spans[self.counted_by.get(name, "")]] for name, array in arrays.items()}
 
+    def pick(self, arrays: Arrays, rows: np.ndarray) -> Arrays:
+        found, places = {}, {"": rows}
+        for name, array in arrays.items():
+            counts = self.counted_by.get(name, "")
+            if counts not in places:
+                places[counts] = _places(self.elements(arrays[counts]), rows)
+            found[name] = array[places[counts]]
+        return found
+
     def instance(self, arrays: Arrays) -> Instance:
         return {name: array for name, array in arrays.items() if name in self.counted_by}
 
@@ -348,6 +372,13 @@ class Ragged(SampleLayout):
 def walk_of(arrays: Arrays) -> np.ndarray:
     """The vertices of the only walk of a group, from its source to its end."""
     return np.asarray(arrays["walks"].reshape(-1)[: int(arrays["lengths"][0]) + 1])
+
+
+def _places(sizes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Where the elements of some instances are among those of all, which have these ``sizes``; int64."""
+    wanted = sizes[rows]
+    moved = (np.cumsum(sizes) - sizes)[rows] - (np.cumsum(wanted) - wanted)
+    return np.asarray(np.repeat(moved, wanted) + np.arange(int(wanted.sum())))
 
 
 def _before(sums: np.ndarray, instance: int) -> int:

@@ -67,6 +67,9 @@ class Links(Table):
         held = negatives[negatives != negatives.dtype.type(fill)]
         return self.edges_of_each(arrays, fill), self.sources(arrays)[0], held
 
+    def rows_read(self, arrays: Arrays, depth: int | None) -> list[tuple[np.ndarray, str]]:
+        return [(arrays["links"][:, :1], "")]
+
     def as_batch(self, arrays: Arrays, fill: int, stored: Stored, start: int) -> Batch:
         raise OptionError(
             "links are no subgraphs, so PyTorch Geometric has no batch of them; read the arrays links and negatives of "

@@ -130,6 +130,13 @@ class Subgraphs(Ragged):
         met = [arrays[name] for name in ("sources", "vertices") if name in arrays]
         return arrays["counts"], np.concatenate([arrays["src"], arrays["dst"]]), np.concatenate(met)
 
+    def rows_read(self, arrays: Arrays, depth: int | None) -> list[tuple[np.ndarray, str]]:
+        ends = arrays["dst"]
+        if depth is not None:  # an edge of the last depth leads to a vertex that selects nothing
+            ends = np.where(arrays["depth"] < depth - 1, ends, arrays["src"])
+        met = [(arrays["src"], "counts"), (ends, "counts"), (arrays["sources"], "source_counts")]
+        return met + ([(arrays["vertices"], "vertex_counts")] if "vertices" in arrays else [])
+
     def as_batch(self, arrays: Arrays, fill: int, stored: Stored, start: int) -> Batch:
         before = int(stored["sources_ptr"][start]) if start else 0
         return of_vertices(arrays, self.edges(arrays, fill), before)
@@ -241,6 +248,16 @@ class Batches(Ragged):
         first = np.repeat(np.cumsum(arrays["node_counts"]) - arrays["node_counts"], arrays["edge_counts"])
         ends = np.concatenate([first + arrays["row"], first + arrays["col"]])
         return arrays["edge_counts"], arrays["n_id"][ends], arrays["n_id"]
+
+    def rows_read(self, arrays: Arrays, depth: int | None) -> list[tuple[np.ndarray, str]]:
+        n_id, hops = arrays["n_id"], arrays["hop_nodes"]
+        if depth is None:
+            return [(n_id, "node_counts")]
+        sizes, read = arrays["node_counts"].astype(np.int64), hops[:, :-1].sum(axis=1).astype(np.int64)
+        first = np.cumsum(sizes) - sizes
+        number = np.arange(n_id.size) - np.repeat(first, sizes)
+        seeds = np.repeat(first, sizes)  # stand for nodes that select nothing; an instance without nodes has none
+        return [(n_id[np.where(number < np.repeat(read, sizes), np.arange(n_id.size), seeds)], "node_counts")]
 
     def as_batch(self, arrays: Arrays, fill: int, stored: Stored, start: int) -> Batch:
         return of_minibatches(arrays)

@@ -93,6 +93,9 @@ class Walks(Table):
         walks = arrays["walks"].reshape(-1)
         return arrays["lengths"], walks[walks != walks.dtype.type(fill)], walks[:0]
 
+    def rows_read(self, arrays: Arrays, depth: int | None) -> list[tuple[np.ndarray, str]]:
+        return [(arrays["walks"][:, :depth], "")]
+
     def as_batch(self, arrays: Arrays, fill: int, stored: Stored, start: int) -> Batch:
         made = of_places(np.hsplit(arrays["walks"], arrays["walks"].shape[1]), fill, start, as_walks=True)
         if "times" in arrays:  # edges are in the order of steps
@@ -166,6 +169,9 @@ class RaggedWalks(Ragged):
 
     def look(self, arrays: Arrays, fill: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return arrays["lengths"], arrays["walks"], arrays["walks"][:0]
+
+    def rows_read(self, arrays: Arrays, depth: int | None) -> list[tuple[np.ndarray, str]]:
+        return [(arrays["walks"], "lengths")]
 
     def as_batch(self, arrays: Arrays, fill: int, stored: Stored, start: int) -> Batch:
         table = self.table(arrays, fill)

@@ -1,0 +1,87 @@
+"""What the instances of a sample depend on, beside their sources and random numbers: which rows of the graph they read,
+or more of the graph than rows.
+"""
+
+from dataclasses import dataclass
+
+from csaw.engine.api import hooks
+from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.rules import Clocks, VertexLayer
+from csaw.engine.api.termination import is_unlimited
+from csaw.engine.plan.choices import Method
+from csaw.engine.plan.plan import Plan
+from csaw.engine.plan.selection import bounds, bounds_of_trials
+from csaw.partition.graph.store import GraphStore
+
+OF_NEIGHBORS = {"dst_degree"}  # what hooks read of rows of vertices that need not be visited
+OF_ALL = {"vertices", "random_vertex"}  # what they read of the number of vertices
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """What an instance reads of a graph.
+
+    ``everything``: why it may depend on all of the graph, in words; empty if its rows decide. ``neighbors``: whether it
+    reads degrees or rows of neighbors of the vertices whose rows it reads. ``depth``: the number of steps or hops after
+    which it reads no row; None, it reads those of all of its vertices.
+    """
+
+    everything: str
+    neighbors: bool
+    depth: int | None
+
+
+def dependence(store: GraphStore, algorithm: Algorithm, plan: Plan, *, grows: bool) -> Dependence:
+    """Find what the instances of a plan on ``store`` depend on.
+
+    Args:
+        store: the graph.
+        algorithm: the one that draws.
+        plan: its plan.
+        grows: whether the number of vertices changes.
+
+    Returns:
+        The Dependence. It may name more than an instance reads, and never less.
+    """
+    needs, request = plan.needs, plan.request
+    of_bias = hooks.edge_bias(algorithm, needs.weighted, store.hook_columns)
+    others = filter(None, hooks.others(algorithm, needs.weighted, store.hook_columns).values())
+    reads = of_bias.reads.union(*(hook.reads for hook in others))
+    reasons = {
+        "an instance joins walks until it has enough vertices (--target)": bool(request.target),
+        "vertices are drawn by sums over all edges": needs.columns,
+        "edges are drawn from the whole graph": needs.everywhere,
+        "clusters are those of the whole graph": needs.clusters,
+        "vertices without an edge are drawn from the whole graph": plan.sample_layout == "links",
+        "the graph has several types of vertices": store.stored.types is not None,
+        "hooks ask for edges of vertices that a sample does not list": needs.asks_far,
+        "hooks read the number of vertices": grows and bool(reads & OF_ALL),
+    }
+    layered, last = isinstance(algorithm.rule, VertexLayer), None
+    neighbors = layered or bool(reads & OF_NEIGHBORS)
+    if not (neighbors or request.induced or plan.induced or isinstance(algorithm.rule, Clocks)):
+        last = _depth(algorithm)
+    return Dependence(next((said for said, holds in reasons.items() if holds), ""), neighbors, last)
+
+
+def _depth(algorithm: Algorithm) -> int | None:
+    if isinstance(algorithm, Walk):
+        return None if is_unlimited(algorithm) else algorithm.walk_length
+    sizes = algorithm.sizes() if isinstance(algorithm, Traversal) else None
+    return None if sizes is None or getattr(algorithm, "depth", 0) is None else len(sizes)
+
+
+def law_of(store: GraphStore, algorithm: Algorithm, plan: Plan) -> list[object]:
+    """The numbers and texts by which a plan draws from a row, of which some come from the whole graph: for example the
+    bounds of biases under which it proposes edges.
+    """
+    needs = plan.needs
+    found = hooks.others(algorithm, needs.weighted, store.hook_columns)
+    texts = [hooks.edge_bias(algorithm, needs.weighted, store.hook_columns), *found.values()]
+    law: list[object] = [None if hook is None else hook.source for hook in texts]
+    law += [hooks.params(algorithm), needs.weighted, needs.cases]
+    if plan.select is Method.REJECTION and isinstance(algorithm, Walk):
+        law.append(bounds(algorithm))
+    elif plan.select is Method.REJECTION and isinstance(algorithm, Traversal):
+        law += [bounds_of_trials(algorithm, needs.weighted, store, depth) for depth in range(len(algorithm.sizes()))]
+    return law

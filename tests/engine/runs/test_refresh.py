@@ -1,0 +1,306 @@
+"""A sample that is brought up to date has the bytes of a full draw on the changed graph, whatever was drawn and however
+the graph has changed.
+"""
+
+import random
+import signal
+
+import numpy as np
+import pytest
+from fuzz import child
+from fuzz.kills import Steps, kill_at
+
+import csaw
+from csaw.engine.plan import planning
+from csaw.engine.runs.refresh import compare, refresh
+from csaw.partition.errors import OptionError, StoreError
+
+SEED = 3
+DRAWN = [  # algorithm, options, whether instances are kept when a few rows change
+    ("deepwalk", {"walk_length": 6}, True),
+    ("deepwalk", {"walk_length": 6, "weighted": False}, True),
+    ("deepwalk", {"walk_length": 4, "num_walks": 3}, True),
+    ("deepwalk", {"walk_length": 5, "sources": [5, 6, 7, 8, 9, 60], "num_walks": 3}, True),
+    ("deepwalk", {"walk_length": 4, "induced": True}, True),
+    ("deepwalk", {"walk_length": 0}, True),
+    ("deepwalk", {"walk_length": 5, "edge_bias": "e.weight * (1 + e.src_degree % 3)"}, None),
+    ("deepwalk", {"walk_length": 3, "edge_bias": "e.dst_degree ** 0.5"}, True),
+    ("deepwalk", {"walk_length": 5, "edge_bias": "e.vertices + e.dst % 3"}, None),
+    ("node2vec", {"walk_length": 6, "p": 0.5, "q": 2.0}, True),
+    ("node2vec", {"walk_length": 6, "p": 4.0, "q": 0.25, "ids": "dense"}, True),
+    ("node2vec", {"walk_length": 5, "p": 0.25, "q": 4.0, "select": "its"}, True),
+    ("restart", {"walk_length": 6}, True),
+    ("jump", {"walk_length": 6}, None),
+    ("ppr", {}, True),
+    ("ppr", {"walk_length": 7}, True),
+    ("metropolis-hastings", {"walk_length": 4}, True),
+    ("neighbor", {"fanout": (3, 2)}, True),
+    ("neighbor", {"fanout": (3,), "replace": True, "sources": [2, 3, 5, 7, 11, 13]}, True),
+    ("minibatch", {"fanout": (3, 2), "seeds_per_batch": 4}, True),
+    ("minibatch", {"fanout": (2, 2), "seeds_per_batch": 4, "epochs": 2, "sources": list(range(20, 50))}, True),
+    (
+        "minibatch",
+        {"fanout": (-1,), "seeds_per_batch": 3, "sources": {"ids": [4, 5, 6, 7, 9], "y": [1, 0, 2, 1, 1]}},
+        True,
+    ),
+    ("mvs", {"seeds_per_batch": 4}, None),
+    ("snowball", {"depth": 2}, True),
+    ("snowball", {"depth": None, "sources": [1, 2, 3]}, None),
+    ("forest-fire", {"burn_prob": 0.4}, True),
+    ("labor", {"frontier_size": 2, "fanout": (2, 2)}, True),
+    ("layer", {"depth": 2, "neighbor_size": 3}, True),
+    ("ladies", {"frontier_size": 1}, None),
+    ("ladies", {"frontier_size": 1, "normalize": "none", "replace": False}, None),
+    ("fastgcn", {"frontier_size": 3}, False),
+    ("multidimensional", {"instances": 20, "walk_length": 5, "frontier_size": 3}, None),
+    ("random-node", {"instances": 20, "frontier_size": 5}, None),
+    ("random-edge", {"instances": 5, "neighbor_size": 5}, False),
+    ("saint-node", {"instances": 5, "subgraph_nodes": 5}, False),
+    ("saint-edge", {"instances": 20, "frontier_size": 3}, None),
+    ("saint-walk", {"instances": 20, "frontier_size": 3}, None),
+    ("saint-multidimensional", {"instances": 10, "frontier_size": 3, "walk_length": 4}, None),
+    ("links", {"num_negatives": 2}, False),
+    ("snowball", {"target": 12, "instances": 10}, False),
+]
+TIMED = [
+    ("temporal", {"walk_length": 5}),
+    ("temporal", {"walk_length": 4, "time_bias": "linear"}),
+    ("temporal", {"walk_length": 4, "start": "edge", "instances": 30}),
+    (
+        "neighbor",
+        {"fanout": (2, 2), "time_strategy": "uniform", "sources": {"ids": [1, 2, 3, 4], "time": [30, 50, 70, 90]}},
+    ),
+    (
+        "minibatch",
+        {
+            "fanout": (2, 2),
+            "time_strategy": "last",
+            "disjoint": True,
+            "sources": {"ids": [1, 2, 3, 4], "time": [30, 50, 70, 90]},
+        },
+    ),
+    ("deepwalk", {"walk_length": 4, "edge_bias": "e.time"}),
+]
+
+
+def edges_of(rng, vertices, count, weighted=False, timed=False):
+    """``count`` different pairs with numbers beside them."""
+    found = set()
+    while len(found) < count:
+        a, b = rng.randrange(vertices), rng.randrange(vertices)
+        if a != b:
+            found.add((min(a, b), max(a, b)))
+    return [(*ends, *([rng.randrange(1, 9)] * weighted), *([rng.randrange(100)] * timed)) for ends in sorted(found)]
+
+
+def text(path, rows):
+    path.write_text("".join(" ".join(map(str, row)) + "\n" for row in rows))
+    return path
+
+
+def grown(folder, seed=1, *, weighted=True, directed=False, timed=False, far=False):
+    """A store of three versions: rows are added, removed, and where ``far`` lead to new vertices."""
+    rng, vertices = random.Random(seed), 80
+    kinds = {"weighted": weighted, "timed": timed}
+    rows = edges_of(rng, vertices, 170, **kinds)
+    more = {"weight_column": 3} if weighted else {}
+    more |= {"time_column": 3 + weighted} if timed else {}
+    made = csaw.partition(text(folder / "a.txt", rows), folder / "g.zarr", directed=directed, partitions=5, **more)
+    new = edges_of(rng, vertices, 2, **kinds) + ([(3, 1000, *rows[0][2:]), (200, 1000, *rows[0][2:])] if far else [])
+    csaw.append(made.path, text(folder / "b.txt", new), **more)
+    if not timed:
+        csaw.append(made.path, text(folder / "c.txt", rows[:1]), remove=True, **more)
+    return made.path
+
+
+def stored(path):
+    """The bytes of all files but those with times of the run."""
+    files = [file for file in sorted(path.rglob("*")) if file.is_file()]
+    named = {str(file.relative_to(path)): file for file in files}
+    return {name: file.read_bytes() for name, file in named.items() if not name.startswith("results")}
+
+
+def compared(graph, folder, algo, options, **how):
+    """Draw on the oldest version, bring it up to date, and hold it against a full draw; what was refreshed."""
+    own = options | {"algo": algo, "seed": SEED, "device": "cpu"} | how
+    csaw.sample(csaw.open_graph(graph, version=0), folder / "s.zarr", **own)
+    done = csaw.refresh(folder / "s.zarr", folder / "new.zarr", device="cpu")
+    csaw.sample(graph, folder / "full.zarr", **own)
+    found, wanted = stored(folder / "new.zarr"), stored(folder / "full.zarr")
+    assert found.keys() == wanted.keys()
+    assert [name for name in found if found[name] != wanted[name]] == []
+    return done.results["refreshed"]
+
+
+@pytest.mark.parametrize(("algo", "options", "keeps"), DRAWN, ids=lambda one: str(one)[:60])
+def test_it_has_the_bytes_of_a_full_draw(tmp_path, algo, options, keeps):
+    graph = grown(tmp_path)
+    done = compared(graph, tmp_path, algo, options)
+    if keeps is not None:
+        assert bool(done["kept"]) == keeps == (not done["why"])
+    assert done["drawn"] or keeps
+
+
+@pytest.mark.parametrize(("algo", "options", "keeps"), DRAWN, ids=lambda one: str(one)[:60])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_it_has_them_where_vertices_are_new(tmp_path, algo, options, keeps, weighted):
+    needs = "weighted" in options or "e.weight" in str(options)
+    compared(grown(tmp_path, 2, weighted=weighted or needs, directed=not weighted, far=True), tmp_path, algo, options)
+
+
+@pytest.mark.parametrize(("algo", "options"), TIMED, ids=lambda one: str(one)[:60])
+@pytest.mark.parametrize("far", [False, True])
+def test_so_have_samples_in_time(tmp_path, algo, options, far):
+    done = compared(grown(tmp_path, 3, weighted=False, directed=True, timed=True, far=far), tmp_path, algo, options)
+    assert done["drawn"] or not far
+
+
+# Where and how it is drawn changes no byte.
+
+
+@pytest.fixture
+def small_groups(monkeypatch):
+    """Samples have many groups of a few instances."""
+    monkeypatch.setattr(planning, "GROUP_BYTES", 1024)
+
+
+@pytest.mark.usefixtures("small_groups")
+@pytest.mark.parametrize(
+    ("algo", "options"),
+    [("node2vec", {"p": 0.5, "walk_length": 3}), ("ppr", {}), ("minibatch", {"seeds_per_batch": 2}), ("snowball", {})],
+    ids=str,
+)
+@pytest.mark.parametrize("how", [{}, {"threads": 1}, {"threads": 3, "in_flight": 8}], ids=str)
+def test_groups_are_written_side_by_side(tmp_path, algo, options, how):
+    graph = grown(tmp_path, 4)
+    csaw.sample(csaw.open_graph(graph, version=0), tmp_path / "s.zarr", algo, seed=SEED, device="cpu", **options)
+    csaw.sample(graph, tmp_path / "full.zarr", algo, seed=SEED, device="cpu", **options)
+    done = csaw.refresh(tmp_path / "s.zarr", tmp_path / "new.zarr", device="cpu", **how)
+    assert 0 < done.results["refreshed"]["kept"] < done.instances
+    assert stored(tmp_path / "new.zarr") == stored(tmp_path / "full.zarr")
+
+
+def test_ids_of_other_kinds(tmp_path):
+    """Strings, numbers that are negative, and numbers that need a wider type once a vertex is new."""
+    for name, first, more in (
+        ("words", [(f"v{a}", f"v{b}") for a, b in edges_of(random.Random(1), 60, 120)], [("v3", "new"), ("a", "b")]),
+        ("negative", [(a - 9, b - 9) for a, b in edges_of(random.Random(1), 60, 120)], [(3, 100), (-500, 7)]),
+        ("wider", edges_of(random.Random(1), 60, 120), [(3, 2**40)]),
+        ("widest", edges_of(random.Random(1), 60, 120), [(3, 2**63 + 1)]),
+    ):
+        folder = tmp_path / name
+        folder.mkdir()
+        csaw.partition(first, folder / "g.zarr", directed=False)
+        csaw.append(folder / "g.zarr", more)
+        done = compared(folder / "g.zarr", folder, "deepwalk", {"walk_length": 4})
+        assert done["kept"] or done["why"], name
+
+
+def test_it_replaces_the_sample_and_goes_on_from_version_to_version(tmp_path):
+    graph = grown(tmp_path, 5, far=True)
+    csaw.sample(csaw.open_graph(graph, version=0), tmp_path / "s.zarr", "node2vec", p=0.5, walk_length=5, seed=SEED)
+    for version in (1, 2):
+        samples = csaw.refresh(csaw.open_samples(tmp_path / "s.zarr"), version=version)
+        assert samples.results["refreshed"]["drawn"] < samples.instances
+        assert samples.path == tmp_path / "s.zarr"
+    csaw.sample(graph, tmp_path / "full.zarr", "node2vec", p=0.5, walk_length=5, seed=SEED)
+    assert stored(tmp_path / "s.zarr") == stored(tmp_path / "full.zarr")
+    assert csaw.verify(tmp_path / "s.zarr").ok
+    before = stored(tmp_path / "s.zarr")
+    found = compare(tmp_path / "s.zarr")
+    assert found.is_up_to_date
+    assert refresh(found)["refreshed"] == {"drawn": 0, "kept": samples.instances, "rows": 0, "why": ""}
+    assert stored(tmp_path / "s.zarr") == before
+    assert sorted(one.name for one in tmp_path.iterdir() if "s.zarr" in one.name) == ["s.zarr"]
+
+
+def test_a_graph_that_is_made_anew_counts_as_changed_where_its_rows_are_others(tmp_path):
+    rows = edges_of(random.Random(6), 60, 150)
+    csaw.partition(text(tmp_path / "a.txt", rows), tmp_path / "g.zarr", directed=False)
+    csaw.partition(text(tmp_path / "b.txt", rows[1:]), tmp_path / "h.zarr", directed=False, partitions=3)
+    csaw.sample(tmp_path / "g.zarr", tmp_path / "s.zarr", walk_length=3, seed=SEED)
+    done = csaw.refresh(tmp_path / "s.zarr", tmp_path / "new.zarr", graph=tmp_path / "h.zarr")
+    assert done.results["refreshed"]["rows"] == 2
+    csaw.sample(tmp_path / "h.zarr", tmp_path / "full.zarr", walk_length=3, seed=SEED)
+    assert stored(tmp_path / "new.zarr") == stored(tmp_path / "full.zarr")
+    csaw.partition([(a + 1, b + 1) for a, b in rows], tmp_path / "i.zarr", directed=False)
+    done = csaw.refresh(tmp_path / "s.zarr", graph=tmp_path / "i.zarr")
+    assert done.results["refreshed"]["why"] == "vertices have other numbers in this graph"
+
+
+def test_where_the_old_graph_is_gone_all_is_drawn(tmp_path):
+    graph = grown(tmp_path, 7)
+    csaw.sample(csaw.open_graph(graph, version=0), tmp_path / "s.zarr", walk_length=3, seed=SEED)
+    csaw.compact(graph)
+    done = csaw.refresh(tmp_path / "s.zarr")
+    assert done.results["refreshed"]["why"] == "the graph that the sample was drawn from is no longer there"
+    csaw.sample(graph, tmp_path / "full.zarr", walk_length=3, seed=SEED)
+    assert stored(tmp_path / "s.zarr") == stored(tmp_path / "full.zarr")
+
+
+def test_what_cannot_be_brought_up_to_date_is_refused(tmp_path):
+    graph = grown(tmp_path, 8)
+    csaw.sample(graph, tmp_path / "virtual.zarr", virtual=True)
+    with pytest.raises(StoreError, match="is a virtual sample, which is drawn when it is read"):
+        csaw.refresh(tmp_path / "virtual.zarr")
+    data = {"x": np.ones(len(csaw.sample(graph, walk_length=1).walks))}
+    csaw.sample(graph, tmp_path / "columns.zarr", walk_length=2, columns=data, edge_bias='1 + e.column("x", e.dst)')
+    with pytest.raises(OptionError, match="a sample does not keep the data of columns"):
+        csaw.refresh(tmp_path / "columns.zarr")
+    sources = [2, 3, 5, 7, 11]
+    csaw.sample(csaw.open_graph(graph, version=0), tmp_path / "part.zarr", walk_length=2, sources=sources, instances=3)
+    with pytest.raises(OptionError, match="lacks some of its sources; give them with sources"):
+        csaw.refresh(tmp_path / "part.zarr")
+    with pytest.raises(StoreError, match="its sources cannot be reproduced"):
+        csaw.refresh(tmp_path / "part.zarr", sources=[2, 3, 5, 7])
+    csaw.refresh(tmp_path / "part.zarr", sources=sources)
+    csaw.sample(graph, tmp_path / "full.zarr", walk_length=2, sources=sources, instances=3)
+    assert stored(tmp_path / "part.zarr") == stored(tmp_path / "full.zarr")
+    with pytest.raises(StoreError, match="exists already"):
+        csaw.refresh(tmp_path / "part.zarr", tmp_path / "full.zarr", sources=sources)
+
+
+def test_changed_files_are_told(tmp_path):
+    graph = grown(tmp_path, 9)
+    csaw.sample(csaw.open_graph(graph, version=0), tmp_path / "s.zarr", walk_length=3, seed=SEED)
+    chunk = tmp_path / "s.zarr" / "walks" / "c.0.0"
+    chunk.write_bytes(b"\1\1" + chunk.read_bytes()[2:])
+    with pytest.raises(StoreError, match="its bytes have changed"):
+        csaw.refresh(tmp_path / "s.zarr")
+
+
+# Kills: the sample is as before, or as after, and the same command goes on.
+
+
+def arrays_of(path):
+    """The bytes of the arrays, without what names the folder of the graph."""
+    return {name: held for name, held in stored(path).items() if "zarr.json" not in name}
+
+
+def begun(place):
+    graph = grown(place, 10)
+    csaw.sample(csaw.open_graph(graph, version=0), place / "s.zarr", walk_length=3, seed=SEED, device="cpu")
+
+
+@pytest.mark.parametrize("round_", range(5))
+@pytest.mark.one_in(5)
+def test_a_kill_before_any_step_loses_nothing(tmp_path, round_):
+    (tmp_path / "whole").mkdir()
+    begun(tmp_path / "whole")
+    steps, command = Steps(tmp_path / "whole"), ("refresh", "s.zarr", "--device", "cpu")
+    before = arrays_of(tmp_path / "whole" / "s.zarr")
+    assert child.csaw(*command, folder=tmp_path / "whole", before=steps.count).code == 0
+    after, total = arrays_of(tmp_path / "whole" / "s.zarr"), len(steps.file.read_bytes())
+    seen = set()
+    for step in {*range(round_, total, 5), *range(total - 6, total)}:
+        place = tmp_path / str(step)
+        place.mkdir()
+        begun(place)
+        assert child.csaw(*command, folder=place, before=lambda step=step: kill_at(step)).code == -signal.SIGKILL
+        if (place / "s.zarr").exists():
+            seen.add(csaw.open_samples(place / "s.zarr").manifest["graph"]["edges"])
+        assert child.csaw(*command, folder=place).code == 0
+        assert arrays_of(place / "s.zarr") == after
+        assert [one.name for one in place.iterdir() if "s.zarr" in one.name] == ["s.zarr"]
+    assert before != after
+    assert len(seen) == 2
