@@ -29,6 +29,7 @@ from csaw.partition import open_graph as open_graph
 from csaw.partition.errors import CsawError as CsawError
 from csaw.stores import algorithms as algorithms
 from csaw.stores import append as append
+from csaw.stores import changed as changed
 from csaw.stores import compact as compact
 from csaw.stores import info as info
 from csaw.stores import refresh as refresh

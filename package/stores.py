@@ -32,6 +32,8 @@ from csaw.partition.graph.versions import compact as drop_others
 from csaw.partition.graph.views import Windowed
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from csaw.partition.ingestion.append_options import AppendOptions
 
 Place = str | os.PathLike[str]
@@ -272,6 +274,35 @@ def refresh(
     with progress_of(progress, "sampling", found.instances, "instances") as update:
         bring_up_to_date(found, None if out is None else Path(out), overwrite=overwrite, progress=update)
     return open_samples(place if out is None else Path(out), algo=algo)
+
+
+@in_python({"sample": arguments.graph, "since": arguments.whole()})
+def changed(sample: Place | Samples, since: int, *, algo: Algo | None = None, **options: OptionValue) -> "np.ndarray":
+    """Return the numbers of the instances that have changed since an earlier version of the graph.
+
+        csaw.refresh("walks.zarr")
+        walks = csaw.open_samples("walks.zarr")
+        new = walks.chosen(csaw.changed(walks, since=3))
+
+    Args:
+        sample: The sample store: its path, or open.
+        since: The number of a version of the graph store before that of the sample.
+        algo: ``FILE.py:CLASS`` or the class of an algorithm that does not come with csaw (default: None).
+        **options: As for :func:`csaw.refresh`.
+
+    Returns:
+        int64, ascending: the instances that are other ones than in a sample of that version, and those that only read
+        rows that have changed. All of them, where csaw cannot tell from rows.
+
+    Raises:
+        OptionError: ``since`` is a later version than that of the sample, or as for :func:`csaw.refresh`.
+        StoreError: A version of the graph is missing, or as for :func:`csaw.refresh`.
+    """
+    from csaw.engine.runs.refresh import changed_since
+    from csaw.engine.samples import open_stored
+
+    algo = sample.algo if algo is None and isinstance(sample, Samples) else algo
+    return changed_since(open_stored(_place_of(sample, "sample")), since, algo=algo, **options)
 
 
 @in_python({"graph": arguments.graph, "version": maybe(arguments.whole())})

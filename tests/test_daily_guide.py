@@ -32,5 +32,5 @@ def test_the_guide_to_daily_files_runs(tmp_path, monkeypatch, capsys):
         for line in block.splitlines():
             done = CliRunner().invoke(cli, shlex.split(line)[1:])
             assert done.exit_code == 0, f"{line}\n{done.output}"
-    assert [line.split()[0] for line in printed[-2].splitlines()] == ["all.zarr", "window.zarr"]
-    assert set(ast.literal_eval(printed[-1])) == {"drawn", "kept", "rows", "why"}
+    assert [line.split()[0] for line in printed[-3].splitlines()] == ["all.zarr", "window.zarr"]
+    assert set(ast.literal_eval(printed[-2])) == {"drawn", "kept", "rows", "why"}

@@ -36,6 +36,12 @@ STDOUT = "-"
     type=values.Range(),
     help="Export only the instances from FIRST to LAST - 1, such as 0:1000 [default: all].",
 )
+@click.option(
+    "--changed-since",
+    type=int,
+    metavar="N",
+    help="Export only the instances that may differ from those of a sample of version N of the graph store.",
+)
 @values.algo_file
 @values.directed
 @values.version
@@ -51,6 +57,7 @@ def export(
     format: str | None,
     graph: str | None,
     part: tuple[int, int] | None,
+    changed_since: int | None,
     algo: str | None,
     directed: bool | None,
     version: int | None,
@@ -106,6 +113,7 @@ def export(
             format,
             graph=graph,
             part=part,
+            changed_since=changed_since,
             threads=threads,
             overwrite=overwrite,
             update=update,

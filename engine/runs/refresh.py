@@ -100,6 +100,8 @@ class Comparison:
     def all_again(self) -> np.ndarray:
         """bool [instances]: which are to be drawn again; new ones are."""
         found = np.ones(self.instances, bool)
+        if self.is_up_to_date:
+            return ~found
         if self.everything or self.before is None:
             return found
         kept = min(self.before.plan.request.instances, self.instances)
@@ -203,8 +205,15 @@ def compare(
     path = Path(path)
     mend_alone(path, KIND)
     samples = open_stored(path)
-    held = samples.manifest.get("graph", {})
-    request = samples.manifest["request"]
+    before, job = _jobs(samples, graph, version, algo, options)
+    return _compared(samples, before, job)
+
+
+def _jobs(
+    samples: Samples, graph: str | Path | None, version: int | None, algo: Algo | None, options: Values
+) -> tuple[Job | None, Job]:
+    """The job of a sample on the graph that it was drawn from, None where that is gone, and on another version."""
+    path, held, request = samples.path, samples.manifest.get("graph", {}), samples.manifest["request"]
     where = held.get("path") if graph is None else graph
     if where is None:
         raise StoreError(f"{path} does not contain the path of its graph; give it with --graph")
@@ -212,17 +221,16 @@ def compare(
         raise OptionError(f"{path}: a sample does not keep the data of --columns; draw it again with csaw sample")
     new = open_graph(at_version(where, version))
     old = _drawn_from(held.get("path") or where, request["fingerprint"])
-    name = named(samples.path, request, algo)
+    name = named(path, request, algo)
     given: Values = {one: request.get(one) for one in ASKED if request.get(one) is not None}
-    given |= given_again(samples.path, request, name) | options
+    given |= given_again(path, request, name) | options
     given |= _sources_of(samples, old or new) if options.get("sources") is None else {}
     before = None
     if old is not None:
-        before, given = again(samples.path, old, name, request, given)
+        before, given = again(path, old, name, request, given)
         if before.sources.instances == prepared_as(old, name, request, _by_default(given)).sources.instances:
             given = _by_default(given)
-    job = prepared_as(new, name, request, given)
-    return _compared(samples, before, job)
+    return before, prepared_as(new, name, request, given)
 
 
 def _by_default(given: Values) -> Values:
@@ -325,6 +333,35 @@ def _listed(samples: Samples, said: SourcesDigest, ids: np.ndarray | None) -> tu
 
 
 _BESIDE = ("input_id", LABELS, "seed_time")
+
+
+def changed_since(samples: Samples, version: int, *, algo: Algo | None = None, **options: OptionValue) -> np.ndarray:
+    """The numbers of the instances that a sample of another version of the graph may not have in common with this one.
+
+    Args:
+        samples: stored samples.
+        version: number of an earlier version of their graph store.
+        algo: ``FILE.py:CLASS`` if their algorithm does not come with csaw.
+        **options: as for :func:`compare`.
+
+    Returns:
+        int64, ascending: those that are other ones on the two versions, and perhaps a few that only read other rows;
+        all of them, if no rows decide.
+
+    Raises:
+        OptionError: as for :func:`compare`; or the version is a later one.
+        StoreError: as for :func:`compare`; or there is no such version.
+    """
+    own, other = _jobs(samples, None, version, algo, options)
+    if own is None:
+        raise StoreError(f"{samples.path}: the version of the graph that it was drawn from is no longer there")
+    if version > own.store.version:
+        raise OptionError(
+            f"since: {samples.path} is of version {own.store.version} of its graph; expected an earlier one, found "
+            f"{version}"
+        )
+    return np.flatnonzero(_compared(samples, other, own).all_again())
+
 
 # Drawing what has changed, and copying the rest.
 

@@ -37,7 +37,7 @@ def numbered_edges(samples: OpenedSamples, start: int, stop: int) -> Edges:
     edges = layout.pairs(arrays, samples.fill) if isinstance(layout, Links) else layout.edges(arrays, samples.fill)
     if layout.lists_lonely:
         edges = _with_lonely(edges, layout.members(arrays, samples.fill))
-    edges["instance"] += samples.first + start
+    edges["instance"] = samples.numbers(edges["instance"] + start)
     return edges
 
 

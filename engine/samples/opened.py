@@ -39,6 +39,8 @@ class Source(ABC):
 
     is_virtual = False
     """Whether samples are drawn when they are read."""
+    numbers: np.ndarray | None = None
+    """The numbers of the instances, int64, where they do not follow each other."""
 
     def __init__(self, path: Path, attributes: Record, checksums: dict[str, str] | None = None) -> None:
         self.path, self.attributes, self.checksums = path, attributes, checksums or {}
@@ -217,6 +219,10 @@ class OpenedSamples:
     def checksums(self) -> dict[str, str]:
         """SHA-256 of every file of the store but those of ``results`` and these."""
         return self.source.checksums
+
+    def numbers(self, places: np.ndarray) -> np.ndarray:
+        """The numbers in the store of the instances at these places, which count from 0."""
+        return self.first + places if self.source.numbers is None else self.source.numbers[places]
 
     def trust(self) -> None:
         """Read arrays without comparing their files again: the caller has just compared all of them with their

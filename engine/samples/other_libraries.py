@@ -64,7 +64,7 @@ def _steps(samples: OpenedSamples) -> dict[str, Any]:
     held = samples.layout.edges_of_each(arrays, samples.fill) + 1
     step = np.arange(vertices.size) - np.repeat(np.cumsum(held) - held, held)
     columns = {
-        "instance": np.repeat(samples.first + np.arange(held.size), held),
+        "instance": np.repeat(samples.numbers(np.arange(held.size)), held),
         "step": step,
         "vertex": samples.names(vertices),
     }

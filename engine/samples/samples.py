@@ -16,7 +16,7 @@ from csaw.engine.samples.layouts.layout import Instance, walk_of
 from csaw.engine.samples.layouts.subgraphs import Batches
 from csaw.engine.samples.layouts.walks import RaggedWalks
 from csaw.engine.samples.opened import require_instances
-from csaw.engine.samples.stored import PartOf, StoredSource
+from csaw.engine.samples.stored import Chosen, PartOf, StoredSource
 from csaw.partition.arrays.nodes import open_group
 from csaw.partition.base import arguments
 from csaw.partition.base.arguments import maybe
@@ -38,7 +38,7 @@ from contextlib import suppress
 
 from csaw.engine.samples.layouts.hops import Hops, hop_names
 from csaw.engine.samples.opened import NAME, OpenedSamples
-from csaw.partition.base.quoting import counted, html_facts, line, near
+from csaw.partition.base.quoting import counted, html_facts, line, near, quoted
 from csaw.partition.errors import CsawError
 
 # Readers of the arguments of functions that open samples, and read a part of them.
@@ -270,6 +270,26 @@ class Samples(HopTables, ShownSamples):
         """
         require_instances(self, first, last)
         return Samples(PartOf(self, first, last), first=self.first + first)
+
+    @reading({"numbers": arguments.ids})
+    def chosen(self, numbers: np.ndarray) -> "Samples":
+        """Return some instances as samples, such as those that :func:`csaw.changed` names.
+
+        Args:
+            numbers: of the instances, ascending.
+
+        Returns:
+            Samples whose instance 0 is the first of them; exports have the numbers of the instances.
+
+        Raises:
+            OptionError: there are no such instances, or the numbers do not ascend.
+        """
+        wanted = np.asarray(numbers, np.int64)
+        if (np.diff(wanted) <= 0).any() or (wanted.size and not 0 <= wanted[0] <= wanted[-1] < self.instances):
+            raise OptionError(
+                f"numbers: expected numbers from 0 to {self.instances - 1:,} that ascend, found {quoted(wanted)}"
+            )
+        return Samples(Chosen(self, wanted))
 
     @property
     def walks(self) -> Array:

@@ -18,7 +18,7 @@ from csaw.engine.samples.array import Array
 from csaw.engine.samples.check import array_of, check_file, chunk_name, not_as_written
 from csaw.engine.samples.files import AGAIN
 from csaw.engine.samples.layouts import Arrays, Ragged, Sizes
-from csaw.engine.samples.opened import Held, OpenedSamples, Source
+from csaw.engine.samples.opened import Held, OpenedSamples, Source, joined
 from csaw.engine.samples.results import REPLACES, RESULTS, SIZES, results_of
 from csaw.partition.arrays.files import Identity, identity_of, open_regular, opened_again, way_out
 from csaw.partition.arrays.words import Words
@@ -303,9 +303,32 @@ class PartOf(OnDemand):
         said = samples.source.attributes | {"instances": last - first}
         super().__init__(samples.path, said, lambda a, b: samples.group(first + a, first + b), lambda: samples.words)
         self.of = samples, first, last
+        if samples.source.numbers is not None:
+            self.numbers = samples.source.numbers[first:last]
 
     def __reduce__(self) -> tuple[object, ...]:
         return PartOf, self.of
+
+
+class Chosen(OnDemand):
+    """Some instances of ``samples``: those with these ``numbers``, int64, ascending."""
+
+    def __init__(self, samples: OpenedSamples, numbers: np.ndarray) -> None:
+        said = samples.source.attributes | {"instances": numbers.size}
+        super().__init__(samples.path, said, self._picked, lambda: samples.words)
+        self.samples, self.numbers, self.chosen = samples, numbers, numbers
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Chosen, (self.samples, self.numbers)
+
+    def _picked(self, start: int, stop: int) -> Arrays:
+        """Read the groups that have some of the instances, one after the other."""
+        wanted, size, parts = self.chosen[start:stop], self.samples.group_size, list[Arrays]()
+        for group in np.unique(wanted // size).tolist() or [0]:
+            first, last = group * size, min((group + 1) * size, self.samples.instances)
+            some = wanted[np.searchsorted(wanted, first) : np.searchsorted(wanted, last)]
+            parts.append(self.layout.pick(self.samples.group(first, last), some - first))
+        return joined(parts)
 
 
 class BroughtRows(Array):

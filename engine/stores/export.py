@@ -46,6 +46,7 @@ def _out(name: str, value: object) -> object:
         "format": maybe(arguments.text),
         "graph": maybe(_graph_store),
         "part": maybe(arguments.span),
+        "changed_since": maybe(arguments.whole()),
         "overwrite": flag,
         "update": arguments.function("done"),
         "directed": maybe(flag),
@@ -59,6 +60,7 @@ def export(
     *,
     graph: str | Path | GraphStore | None = None,
     part: tuple[int, int] | str | None = None,
+    changed_since: int | None = None,
     threads: int | None = None,
     overwrite: bool = False,
     update: Update = lambda done: None,
@@ -81,6 +83,8 @@ def export(
             was sampled, if it still exists. A virtual sample is drawn from it.
         part: For samples, write only the instances from the first number up to, but not including, the second: two
             numbers, or text such as ``"0:1000"``. None: all.
+        changed_since: For samples, write only the instances that may be other ones than those of a sample of this
+            version of the graph store, by its number. None: all.
         threads: Number of threads; the output does not depend on it. None: one per processor.
         overwrite: Replace a file at ``out``, or a folder of Parquet files that csaw wrote.
         update: Called with the number of instances, or of stored edges of a graph, written so far.
@@ -104,7 +108,12 @@ def export(
     elif directed is not None:
         raise OptionError("directed: only for a file of edges or a dataset; leave it out")
     if isinstance(store, GraphStore):
-        for name, given in (("--graph", graph), ("--part", part), ("--algo", algo)):
+        for name, given in (
+            ("--graph", graph),
+            ("--part", part),
+            ("--changed-since", changed_since),
+            ("--algo", algo),
+        ):
             if given is not None:
                 raise OptionError(f"{name}: only for a sample store, found a graph store")
         return export_graph(store, target, target.format(GRAPHS, format), crew, update)
@@ -116,4 +125,10 @@ def export(
     if part is not None:
         assert not isinstance(part, str)  # it has been read
         samples = part_of(samples, *part)
+    if changed_since is not None:
+        from csaw.engine.runs.refresh import changed_since as changed
+
+        if part is not None:
+            raise OptionError("--part: leave it out with --changed-since, which chooses the instances")
+        samples = samples.chosen(changed(samples, changed_since, algo=algo))
     return export_samples(samples, target, target.format(SAMPLES, format), graph, crew, update)

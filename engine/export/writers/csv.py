@@ -86,7 +86,7 @@ def _walks(samples: Samples, rows: Rows, start: int, stop: int) -> memoryview:
         cells[:, ::2] = walks.astype(np.int64).view(np.uint64) if walks.dtype.kind == "i" else walks
         cells[:, 1::2] = np.ascontiguousarray(arrays["times"]).view(np.uint64)
         walks, filled = cells, 2 * filled - 2
-    return rows.table(samples.first + np.arange(start, stop), walks, filled)
+    return rows.table(samples.numbers(np.arange(start, stop)), walks, filled)
 
 
 def _edges(samples: Samples, rows: Rows, start: int, stop: int) -> memoryview:

@@ -46,12 +46,12 @@ def write_samples(samples: Samples, file: IO[bytes], name: str, update: Callable
         instance, vertex = _nodes(samples, samples.group(start, stop))
         if samples.words is not None:
             check_names(samples.path, vertex, len(samples.words))
-        instance = instance + samples.first + start
+        instance = samples.numbers(instance + start)
         return nodes.text([instance, vertex, instance, vertex])
 
     def edges_of(start: int, stop: int) -> memoryview:
         edges = edges_between(samples, start, stop)
-        instance = edges["instance"] + samples.first + start
+        instance = samples.numbers(edges["instance"] + start)
         further = [edges[column] for column in more]
         return lines.text([instance, edges["src"], instance, edges["dst"], edges["depth"], *further])
 

@@ -107,7 +107,7 @@ def _columns(samples: Samples, start: int, stop: int) -> "dict[str, np.ndarray |
     if samples.has_walks:
         arrays = samples.group(start, stop)
         times = {"times": _times(arrays)} if "times" in arrays else {}
-        return {"instance": samples.first + np.arange(start, stop), "walk": _lists(samples, arrays)} | times
+        return {"instance": samples.numbers(np.arange(start, stop)), "walk": _lists(samples, arrays)} | times
     edges = numbered_edges(samples, start, stop)
     alone = are_alone(edges)
     src, dst = _vertices(samples, edges["src"]), _vertices(samples, edges["dst"], alone)

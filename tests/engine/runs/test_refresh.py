@@ -2,6 +2,7 @@
 the graph has changed.
 """
 
+import pickle
 import random
 import signal
 
@@ -304,3 +305,53 @@ def test_a_kill_before_any_step_loses_nothing(tmp_path, round_):
         assert [one.name for one in place.iterdir() if "s.zarr" in one.name] == ["s.zarr"]
     assert before != after
     assert len(seen) == 2
+
+
+# What has changed since an earlier version.
+
+
+@pytest.mark.usefixtures("small_groups")
+@pytest.mark.parametrize("algo", ["node2vec", "ppr", "neighbor", "minibatch", "snowball"])
+def test_instances_that_have_changed_are_told_from_the_sample_alone(tmp_path, algo):
+    graph = grown(tmp_path, 11, far=True)
+    own = {"algo": algo, "seed": SEED, "device": "cpu"} | ({"seeds_per_batch": 3} if algo == "minibatch" else {})
+    old = csaw.sample(csaw.open_graph(graph, version=0), tmp_path / "old.zarr", **own)
+    drawn = csaw.refresh(old, tmp_path / "new.zarr").results["refreshed"]["drawn"]
+    new = csaw.open_samples(tmp_path / "new.zarr")
+    changed = csaw.changed(new, since=0)
+    assert changed.size == drawn < new.instances
+    for number in range(new.instances):
+        if number in changed:
+            continue
+        before, now = (one.group(number, number + 1) for one in (old, new))
+        assert all(np.array_equal(before[name], now[name]) for name in now if name != "e_id"), number
+    assert csaw.changed(new, since=2).size == 0
+    assert set(csaw.changed(new, since=1)) <= set(changed)
+    with pytest.raises(OptionError, match=r"old.zarr is of version 0 of its graph; expected an earlier one, found 1"):
+        csaw.changed(old, since=1)
+
+
+def test_only_they_are_exported_under_their_numbers(tmp_path):
+    graph = grown(tmp_path, 12)
+    csaw.sample(csaw.open_graph(graph, version=0), tmp_path / "s.zarr", walk_length=3, seed=SEED)
+    walks = csaw.refresh(tmp_path / "s.zarr")
+    changed = csaw.changed(walks, since=0)
+    for name in ("csv", "parquet", "graphml", "txt", "npy", "npz"):
+        csaw.export(walks, tmp_path / f"all.{name}")
+        csaw.export(walks, tmp_path / f"new.{name}", changed_since=0)
+    whole = (tmp_path / "all.txt").read_text().splitlines()
+    assert (tmp_path / "new.txt").read_text().splitlines() == [whole[number] for number in changed]
+    whole = (tmp_path / "all.csv").read_text().splitlines()
+    assert (tmp_path / "new.csv").read_text().splitlines() == [whole[0], *(whole[1 + number] for number in changed)]
+    assert np.array_equal(np.load(tmp_path / "new.npy"), np.load(tmp_path / "all.npy")[changed])
+    table = pytest.importorskip("pyarrow.parquet").read_table(tmp_path / "new.parquet")
+    assert table["instance"].to_pylist() == changed.tolist()
+    some = walks.chosen(changed)
+    assert np.array_equal(some.walks[:], walks.walks[:][changed])
+    assert np.array_equal(some.part(1, 3).numbers(np.arange(2)), changed[1:3])
+    assert np.array_equal(pickle.loads(pickle.dumps(some)).walks[:], some.walks[:])
+    for wrong in ([3, 2], [-1], [walks.instances], [1, 1]):
+        with pytest.raises(OptionError, match="numbers: expected numbers from 0 to"):
+            walks.chosen(wrong)
+    with pytest.raises(OptionError, match="changed_since: only for a sample store"):
+        csaw.export(graph, tmp_path / "graph.csv", changed_since=0)
