@@ -408,7 +408,8 @@ def _of_batch(subject: Subject, arrays: Arrays) -> Iterator[float]:
 def _of_budgets(subject: Subject, arrays: Arrays) -> Iterator[float]:
     vertices = subject.dense(arrays["n_id"])
     layer = np.repeat(np.arange(arrays["hop_nodes"].shape[1]), arrays["hop_nodes"][0])
-    for _, _, draws in Budgets(subject).follow(vertices, layer):
+    now = int(arrays[SEED_TIME][0]) if SEED_TIME in arrays else 0
+    for _, _, draws in Budgets(subject).follow(vertices, layer, now):
         if draws.picks.size and (draws.picks >= 0).all():
             yield float(np.exp(max(-700.0, np.log(draws.chosen / draws.left).sum())))
 
