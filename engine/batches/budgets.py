@@ -280,7 +280,7 @@ class BudgetsInTime(Budgets, MiniBatchesInTime):
         zero = self.xp.zeros_like(self.vertex)
         self.owner = zero  # all seeds of a mini-batch have the time of the first
         self._hold(self.local, zero, self.vertex, zero - 1)
-        self.start, self.found = zero.copy(), zero.copy()
+        self.start, self.found, self.keys = zero.copy(), zero.copy(), self.xp.zeros(0)
 
     def _lengths(self) -> Array:
         return self.found
@@ -291,7 +291,8 @@ class BudgetsInTime(Budgets, MiniBatchesInTime):
         start = xp.cumsum(degree) - degree
         self.start[entries] = start
         total = int(degree.sum())
-        self.out, self.edge, self.time = xp.empty(total, self.dtype), xp.empty(total, np.int64), xp.empty(total, np.int64)
+        self.out, self.edge = xp.empty(total, self.dtype), xp.empty(total, np.int64)
+        self.time = xp.empty(total, np.int64)
         self.backend.select_in_time(self, entries)  # all that each may select: as many as its row has
         many = self.found[entries]
         row = xp.repeat(xp.arange(entries.size), many)

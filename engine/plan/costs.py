@@ -167,7 +167,13 @@ def _gathers(shape: Shape, memory: MemoryPlan) -> float:
     parents, picks = frontiers(shape)
     by_budgets = isinstance(shape.algorithm.rule, BudgetLayers)
     each = SHARE if by_budgets else BIAS
-    of_row = 0.0 if method.by_edge and not by_budgets else log2(1 + row) * picks if memory.graph_layout.has_sums else each * row * parents
+    of_row = (
+        0.0
+        if method.by_edge and not by_budgets
+        else log2(1 + row) * picks
+        if memory.graph_layout.has_sums
+        else each * row * parents
+    )
     return shape.request.instances * (picks * pick + of_row)
 
 

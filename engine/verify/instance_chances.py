@@ -19,6 +19,7 @@ from csaw.engine.api.rules import BudgetLayers, NonNeighbors
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.samples.layouts import Arrays, Ragged, SampleLayout
 from csaw.engine.samples.layouts.hops import hop_names
+from csaw.engine.samples.layouts.layout import SEED_TIME
 from csaw.engine.sources.link_ends import edges_of
 from csaw.engine.sources.sources import are_sets
 from csaw.engine.verify.budgets import Budgets
@@ -253,14 +254,14 @@ def _parts(subject: Subject) -> Callable[[Arrays], Iterator[float]] | None:
             return of_timed_walks(subject) if lawful else None
         return (lambda arrays: _of_walk(subject, arrays)) if lawful else None
     algorithm = subject.traversal
+    if isinstance(a.rule, BudgetLayers):
+        return lambda arrays: _of_budgets(subject, arrays)
     if algorithm.time_strategy is not None or subject.updates or subject.pooled:
         return None
     if subject.samples.layout == "hops":
         return lambda arrays: _of_hops(subject, arrays)
     if isinstance(a.rule, NonNeighbors):
         return chances_of_links(subject)
-    if isinstance(a.rule, BudgetLayers):
-        return lambda arrays: _of_budgets(subject, arrays)
     if isinstance(a, MiniBatches):
         return lambda arrays: _of_batch(subject, arrays)
     if algorithm.draws_from != "edges":
