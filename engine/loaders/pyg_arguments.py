@@ -86,8 +86,7 @@ class Timed(NamedTuple):
         given: Values,
         first: int = 0,
     ) -> Values:
-        """The options of the algorithm minibatch: its strategy, and where seeds have times of their own, seeds with
-        these and nodes of their own.
+        """The options of an algorithm in time: its strategy, and where seeds have times of their own, seeds with these.
 
         data: what has the times of nodes; of HeteroData the nodes of the seeds' type, the first of which is the vertex
         ``first``. nodes: the seeds, None for all vertices. given: options that may have times of seeds already.
@@ -97,10 +96,9 @@ class Timed(NamedTuple):
             if self.input_time is not None:
                 name = "start_time" if "start_time" in given else "sources"
                 raise OptionError(f"input_time and {name} exclude each other; give only one of them")
-            return chosen | ({} if "start_time" in given else {"disjoint": True})
+            return chosen
         seeds = np.arange(store.vertices) if nodes is None else nodes
         return chosen | {
-            "disjoint": True,
             "sources": {IDS: store.original_ids(seeds), TIMES: self._of_seeds(data, seeds - first)},
         }
 
