@@ -234,7 +234,7 @@ class Budgets(MiniBatches):
         xp, (entry, place, key) = self.xp, self._listed(entries)
         at = self._place(key)
         kept = xp.flatnonzero(self.known[at] == key)
-        rows = self.vertex[entries] if xp is np else self.vertex[entries].get()  # type: ignore[attr-defined]
+        rows = self.vertex[entries] if xp is np else self.vertex[entries].get()
         begin, row = xp.asarray(self.backend.row_begins[rows]), xp.searchsorted(entries, entry[kept])
         return entry[kept], at[kept], begin[row] + place[kept]
 

@@ -68,9 +68,10 @@ class HGTLoader(NodeSeedLoader):
             parts differ by at most one.
         **options: ``sources`` instead of ``input_nodes``, seeds by their original ids, for a graph of one type; in
             time, ``start_time``, one time for all seeds, ``time_order="strict"`` for only earlier edges, and
-            ``time_window``, the longest time before; options of a run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number of mini-batches drawn
-            together (8). Arguments that only PyTorch Geometric's loader has are accepted if they request nothing, and
-            ignored with a warning if they request worker processes, which csaw does not need.
+            ``time_window``, the longest time before; options of a run, such as ``device``, ``threads``, ``memory`` and
+            ``in_flight``, the number of mini-batches drawn together (8). Arguments that only PyTorch Geometric's loader
+            has are accepted if they request nothing, and ignored with a warning if they request worker processes, which
+            csaw does not need.
 
     Raises:
         OptionError: csaw does not support something that would change mini-batches.
@@ -99,7 +100,7 @@ class HGTLoader(NodeSeedLoader):
     ) -> None:
         options = without_others(options, "HGTLoader")
         self.timed = Timed(time_attr, input_time, "uniform")
-        self._takes_times(data, "directional", None, options)
+        self.timed.check("directional", None, options, data)
         self._open(data, None, time_attr, "directional", False, features, None)
         self.transform = transform
         seeds, nodes = self._seeds_of(input_nodes, options.get("sources"))

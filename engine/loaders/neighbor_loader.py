@@ -30,7 +30,6 @@ from csaw.engine.loaders.pyg_arguments import (
     Timed,
     refuse_decided,
     refuse_features,
-    refuse_untimed,
     times_at,
     without_others,
 )
@@ -349,13 +348,6 @@ class NodeSeedLoader(GraphLoader[MiniBatch]):
         held = input_nodes_of(given, self.graph.store.vertices)
         return held, vertices_in(held)
 
-    def _takes_times(self, data: GraphData, subgraph_type: object, weight_attr: str | None, options: Values) -> bool:
-        """Whether mini-batches are drawn in time. OptionError for times that contradict the other arguments."""
-        is_timed = self.timed.check(subgraph_type, weight_attr, options)
-        if not is_timed and isinstance(data, pyg_data.Data | pyg_data.HeteroData):
-            refuse_untimed(options)
-        return is_timed
-
     def _begin(
         self,
         data: GraphData,
@@ -491,7 +483,7 @@ class NeighborLoader(NodeSeedLoader):
         options = without_others(options, "NeighborLoader")
         self.timed = Timed(time_attr, input_time, temporal_strategy)
         refuse_decided(options, OF_NEIGHBORS)
-        is_timed = self._takes_times(data, subgraph_type, weight_attr, options)
+        is_timed = self.timed.check(subgraph_type, weight_attr, options, data)
         disjoint = disjoint or (is_timed and "start_time" not in options)
         self._open(data, weight_attr, time_attr, subgraph_type, disjoint, features, edge_features)
         self.transform = transform

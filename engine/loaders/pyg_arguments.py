@@ -1,5 +1,6 @@
 """The times of edges and of seeds, as arguments of PyTorch Geometric's NeighborLoader name them."""
 
+import sys
 import warnings
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, NamedTuple
@@ -46,10 +47,17 @@ class Timed(NamedTuple):
     input_time: object
     temporal_strategy: str
 
-    def check(self, subgraph_type: object, weight_attr: str | None, given: Values) -> bool:
+    def check(self, subgraph_type: object, weight_attr: str | None, given: Values, data: object = None) -> bool:
         """Whether mini-batches are drawn in time. OptionError for arguments that contradict each other, or the options
-        that are ``given`` beside them.
+        that are ``given`` beside them, or that draw a Data or HeteroData object in time whose times no argument names.
         """
+        pyg = sys.modules.get("torch_geometric.data")  # there is no object of a module that has not been imported
+        is_data = pyg is not None and isinstance(data, pyg.Data | pyg.HeteroData)
+        if self.time_attr is None and is_data and given.get("time_strategy") not in (None, NONE):
+            raise OptionError(
+                "time_strategy: expected time_attr instead, the attribute of data with the times of edges or nodes; "
+                "temporal_strategy then determines which edges are selected"
+            )
         if self.time_attr is not None and "time_strategy" in given:
             raise OptionError(
                 "time_strategy: expected none with time_attr, because temporal_strategy determines it; leave it out"
@@ -135,15 +143,6 @@ def refuse_features(taken: Collection[str], **given: Mapping[str, object] | None
                 "array another name"
             )
         seen |= dict.fromkeys(arrays or {}, f"in {argument}")
-
-
-def refuse_untimed(given: Values) -> None:
-    """OptionError where options that are ``given`` draw a Data object in time whose times no argument names."""
-    if given.get("time_strategy") not in (None, NONE):
-        raise OptionError(
-            "time_strategy: expected time_attr instead, the attribute of data with the times of edges or nodes; "
-            "temporal_strategy then determines which edges are selected"
-        )
 
 
 def edge_times(data: "Data", name: str, source: np.ndarray) -> np.ndarray:

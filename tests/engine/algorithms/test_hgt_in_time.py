@@ -60,8 +60,8 @@ def timed(folder, files):
 
 @pytest.fixture(scope="module")
 def papers(tmp_path_factory):
-    """The graph of LAWS B1, papers P0 by authors A0, A1, and P1 by A1, A2, A3, with edges after time 5 that would change
-    each chance: other authors, further edges to these, and later ones.
+    """The graph of LAWS B1, papers P0 by authors A0, A1, and P1 by A1, A2, A3, with edges after time 5 that would
+    change each chance: to other authors, and further ones to these.
     """
     rows = "0 0 5\n0 1 -3\n1 1 5\n1 2 0\n1 3 4\n" + "0 0 6\n0 4 9\n1 3 7\n1 3 6\n1 5 100\n"
     return timed(tmp_path_factory.mktemp("papers"), {"paper-by-author": rows})
