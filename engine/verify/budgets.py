@@ -248,8 +248,8 @@ class Times:
             return np.zeros(nodes.first.size, np.int64), 0
         seed_time, times, counts = arrays[SEED_TIME], self.budgets.times, nodes.hop_nodes[:, 0]
         self.seeds.add(arrays["input_id"], seed_time)
-        nows: np.ndarray = seed_time[np.cumsum(counts) - counts]
-        of_seeds = np.repeat(np.arange(counts.size), counts)
+        nows, of_seeds = np.zeros(counts.size, np.int64), np.repeat(np.arange(counts.size), counts)
+        nows[of_seeds] = seed_time  # of each mini-batch, the time of its last seed
         self.wrong["shared times"] += np.unique(of_seeds[seed_time != nows[of_seeds]]).size
         inside = (nodes.e_id >= 0) & (nodes.e_id < times.size)
         edge = nodes.e_id[inside]
