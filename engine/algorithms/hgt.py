@@ -8,20 +8,16 @@ from csaw.partition.errors import OptionError
 MOST_LAYERS = 2**16 - 1
 
 
-class Hgt(MiniBatches):
+class Hgt(InTime, MiniBatches):
     """Mini-batches with as many vertices of each type: a vertex divides a budget of 1 among its edges of each relation,
-    and each layer draws NUM_SAMPLES vertices of a type in proportion to the squares of what they were given.
+    and each layer draws NUM_SAMPLES vertices of a type in proportion to the squares of what they were given. With a
+    time strategy, only edges that are not later than the seeds count and are kept.
     """
 
     paper = "Hu et al., WWW 2020"
     draws_from = "budgets"
     disjoint = False  # the vertices of a mini-batch add to budgets together
     norms = None
-    lacks = dict.fromkeys(
-        InTime.options(),
-        ", because it keeps all edges among its vertices, at any time: minibatch selects neighbors in time, and "
-        "csaw.evaluate(graph, until=T).store is the graph until a time",
-    )
     num_samples: tuple[int, ...] | ByType = option(
         (512, 512),
         help="vertices of each type to draw for each layer, separated by commas; on a graph of several types also "

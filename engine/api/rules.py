@@ -187,7 +187,7 @@ class BudgetLayers(SelectionRule):
         "": OF_MINIBATCHES | {"layout": "batches", "replace": False, "draws_seeds": False, "ends_induced": False}
     }
     layout = "batches"
-    together = True
+    together = can_select_in_time = True
     visits = Visiting.FIRST
 
 

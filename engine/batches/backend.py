@@ -47,6 +47,7 @@ ANYWHERE: Mapping[BatchKind, Begin] = {
     BatchKind.UNIQUE: Late(f"{HERE}.collective", "Unique"),
     BatchKind.POOLS: Late(f"{HERE}.collective", "Pools"),
     BatchKind.BUDGETS: Late(f"{HERE}.budgets", "Budgets"),
+    BatchKind.BUDGETS_IN_TIME: Late(f"{HERE}.budgets", "BudgetsInTime"),
     BatchKind.FRONTIERS: Late(f"{HERE}.traversals", "Traversals"),
     BatchKind.LINKS: Late(f"{HERE}.links", "Links"),
 }

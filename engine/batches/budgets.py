@@ -3,7 +3,8 @@
 A vertex that enters a mini-batch gives each neighbor 1/d for each of the d edges of its row of a relation: a neighbor's
 budget is the sum of what it was given. A layer draws vertices of each type one after the other, in proportion to the
 squares of their budgets as they were at the layer's start, and these then enter together. At the end, all edges among
-the vertices of a mini-batch are kept.
+the vertices of a mini-batch are kept. In time, rows have only the edges before the time of the seeds, and d is the
+number of these.
 
 Budgets decide what is drawn, so they are sums of integers, which are the same in any order and on every device. A share
 1/d is q 2^-UNIT_BITS + r 2^-(UNIT_BITS + REST_BITS), rounded down, so that it is off by less than d 2^-71 of itself:
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from csaw.engine.batches.in_time import MiniBatchesInTime
 from csaw.engine.batches.layers import early
 from csaw.engine.batches.minibatches import MiniBatches
 from csaw.engine.batches.traversals import begins, fresh, in_pieces
@@ -96,7 +98,7 @@ class Budgets(MiniBatches):
         self.bases = xp.asarray(np.zeros(1, np.int64) if rows is None else rows.bases)
         self.numbers = sizes_of_types(backend.algorithm)
         self.budget = Budget(*(xp.zeros(0, np.int64) for _ in Budget._fields))
-        self.parts: list[tuple[Array, ...]] = []  # entries, members and places in rows of the edges that are kept
+        self.parts: list[tuple[Array, ...]] = []  # entry, member, number, in time also time of edges that are kept
         super().__init__(backend, first, sources)
         self.sizes = (*self.sizes, -1)
 
@@ -107,10 +109,8 @@ class Budgets(MiniBatches):
         if self.depth < 0:
             local, vertex = self.known // self.vertices, self.known % self.vertices
         self.depth += 1
+        self.frontier = local.size
         self._read(local, vertex)
-        totals = self.xp.zeros(local.size, np.int64)
-        self.xp.add.at(totals, self.node, self.degree)
-        self.dead += set_count(self.xp, totals == 0)
 
     def _read(self, local: Array, vertex: Array) -> None:
         """Make the rows of these vertices of instances the entries of the frontier."""
@@ -153,7 +153,7 @@ class Budgets(MiniBatches):
     def _give(self, entries: Array) -> None:
         """Add what the rows of these entries give to the budgets of vertices that are not in their mini-batch yet."""
         xp, budget, (entry, _, key) = self.xp, self.budget, self._listed(entries)
-        given = added_up(xp, Budget(key, *shares(self.degree[entry])))
+        given = added_up(xp, Budget(key, *shares(self._lengths()[entry])))
         self.backend.claim(BUDGET_BYTES * (given.key.size + budget.key.size))
         given = given.kept(xp.flatnonzero(self.known[self._place(given.key)] != given.key))
         both = (xp.concatenate(pair) for pair in zip(budget, given, strict=True))
@@ -164,9 +164,16 @@ class Budgets(MiniBatches):
         found: Array = self.xp.minimum(self.xp.searchsorted(self.known, key), self.known.size - 1)
         return found
 
+    def _lengths(self) -> Array:
+        """int64 [entries]: the edges of each row, as far as rows were listed."""
+        return self.degree
+
     def _next_depth(self) -> None:
         if self._ends:
             return self._keep()
+        totals = self.xp.zeros(self.frontier, np.int64)
+        self.xp.add.at(totals, self.node, self._lengths())
+        self.dead += set_count(self.xp, totals == 0)
         xp, (local, vertex) = self.xp, self._drawn()
         self._number(local * self.vertices + vertex, local)
         self._check_rows()
@@ -220,25 +227,25 @@ class Budgets(MiniBatches):
 
     # Edges among all vertices
 
-    def _members(self, entries: Array) -> tuple[Array, Array, Array]:
+    def _members(self, entries: Array) -> tuple[Array, ...]:
         """The edges from these entries to vertices of the same mini-batch: the entry, the number of the neighbor among
-        known vertices, and the place in the row of each, in order.
+        known vertices, and the number of each edge; in time, also its time.
         """
-        entry, place, key = self._listed(entries)
+        xp, (entry, place, key) = self.xp, self._listed(entries)
         at = self._place(key)
-        kept = self.xp.flatnonzero(self.known[at] == key)
-        return entry[kept], at[kept], place[kept]
+        kept = xp.flatnonzero(self.known[at] == key)
+        rows = self.vertex[entries] if xp is np else self.vertex[entries].get()
+        begin, row = xp.asarray(self.backend.row_begins[rows]), xp.searchsorted(entries, entry[kept])
+        return entry[kept], at[kept], begin[row] + place[kept]
 
     def _keep(self) -> None:
         """Put the edges in order, by the layer at which both ends are there."""
-        xp, none = self.xp, (self.xp.zeros(0, np.int64),) * 3
-        entry, at, place = (xp.concatenate(column) for column in zip(*(self.parts or [none]), strict=True))
+        xp, none = self.xp, (self.xp.zeros(0, np.int64),) * (3 + self.backend.needs.timed)
+        entry, at, edge, *times = (xp.concatenate(column) for column in zip(*(self.parts or [none]), strict=True))
         self.parts = []
-        if self.backend.streamed:  # rows came to memory in another order
-            order = xp.argsort(entry, kind="stable")
-            entry, at, place = entry[order], at[order], place[order]
-        rows = self.vertex if xp is np else self.vertex.get()  # type: ignore[attr-defined]
-        edge = xp.asarray(self.backend.row_begins[rows])[entry] + place
+        if self.backend.streamed or times:  # rows came to memory in another order, or have that of time
+            order = xp.lexsort((edge, entry))
+            entry, at, edge, *times = (column[order] for column in (entry, at, edge, *times))
         own, layers = self.order[self.node[entry]], self._layers()
         columns = self.local[entry], self.known_node[at], self.known_node[own], edge
         later = xp.maximum(layers[at], layers[own])
@@ -246,6 +253,10 @@ class Budgets(MiniBatches):
         for number in range(len(self.sizes)):
             here = xp.flatnonzero(xp.maximum(later - 1, 0) == number)
             self.drawn.append(tuple(column[here] for column in columns))
+            self._keep_times(*(column[here] for column in times))
+
+    def _keep_times(self, *times: Array) -> None:
+        """Keep the times of the edges of a layer, of mini-batches in time."""
 
     def _layers(self) -> Array:
         """int64 [known]: the layer at which each known vertex was drawn, 0 for seeds."""
@@ -255,3 +266,45 @@ class Budgets(MiniBatches):
         order = xp.argsort(key, kind="stable")
         found: Array = layer[order[fresh(xp, key[order])]]
         return found
+
+
+class BudgetsInTime(Budgets, MiniBatchesInTime):
+    """The mini-batches from number ``first`` on by the edges before the time of their seeds, one for each mini-batch;
+    ``sources`` as for MiniBatchesInTime.
+
+    ``found`` int64 [entries]: the edges of each row until that time.
+    """
+
+    def _read(self, local: Array, vertex: Array) -> None:
+        super()._read(local, vertex)
+        zero = self.xp.zeros_like(self.vertex)
+        self.owner = zero  # all seeds of a mini-batch have the time of the first
+        self._hold(self.local, zero, self.vertex, zero - 1)
+        self.start, self.found, self.keys = zero.copy(), zero.copy(), self.xp.zeros(0)
+
+    def _lengths(self) -> Array:
+        return self.found
+
+    def _listed(self, entries: Array) -> tuple[Array, Array, Array]:
+        """As in Budgets, of the edges before the time of each; ``cell`` then says where ``edge`` and ``time`` are."""
+        xp, degree = self.xp, self.degree[entries]
+        start = xp.cumsum(degree) - degree
+        self.start[entries] = start
+        total = int(degree.sum())
+        self.out, self.edge = xp.empty(total, self.dtype), xp.empty(total, np.int64)
+        self.time = xp.empty(total, np.int64)
+        self.backend.select_in_time(self, entries)  # all that each may select: as many as its row has
+        many = self.found[entries]
+        row = xp.repeat(xp.arange(entries.size), many)
+        cell = xp.arange(row.size) - (xp.cumsum(many) - many)[row] + start[row]
+        entry = entries[row]
+        return entry, cell, self.local[entry] * self.vertices + self.out[cell].astype(np.int64)
+
+    def _members(self, entries: Array) -> tuple[Array, ...]:
+        entry, cell, key = self._listed(entries)
+        at = self._place(key)
+        kept = self.xp.flatnonzero(self.known[at] == key)
+        return entry[kept], at[kept], self.edge[cell[kept]], self.time[cell[kept]]
+
+    def _keep_times(self, *times: Array) -> None:
+        self.drawn_times.extend(times)

@@ -22,6 +22,7 @@ class CpuBackend(CpuSelector):
         BatchKind.WHOLE_IN_TIME: Late(f"{HERE}.hops", "WholeMiniBatches"),
         BatchKind.LAYERS: Late(f"{HERE}.layers", "HostLayers"),
         BatchKind.BUDGETS: Late(f"{HERE}.budgets", "HostBudgets"),
+        BatchKind.BUDGETS_IN_TIME: Late(f"{HERE}.budgets", "HostBudgetsInTime"),
         BatchKind.HOP_TABLES: Late(f"{HERE}.hops", "HopTables"),
         BatchKind.HOP_TABLES_BY_RELATION: Late(f"{HERE}.hops", "HopTablesByRelation"),
         BatchKind.HOP_TABLES_IN_TIME: Late(f"{HERE}.hops", "HopTablesInTime"),

@@ -276,6 +276,7 @@ FILES = {
     BatchKind.SHARED_DRAWS: ("shared.cu",),
     BatchKind.LAYERS: ("rows.cu", "layers.cu"),
     BatchKind.BUDGETS: ("rows.cu", "lists.cu"),
+    BatchKind.BUDGETS_IN_TIME: ("rows.cu", "neighbors_in_time.cu"),
     BatchKind.UNIQUE: ("select.cu",),
     BatchKind.TREES: ("trees.cu",),
     BatchKind.HOP_TABLES: ("hops.cu", "transits.cu"),

@@ -7,9 +7,8 @@ from csaw.engine.loaders.graphs import GraphData
 from csaw.engine.loaders.hetero import SampledTypes
 from csaw.engine.loaders.mini_batches import EpochBatches, MiniBatch
 from csaw.engine.loaders.neighbor_loader import NodeLoader, NodeSeedLoader
-from csaw.engine.loaders.pyg_arguments import OWN, READERS, without_others
+from csaw.engine.loaders.pyg_arguments import READERS, Timed, without_others
 from csaw.engine.loaders.tensors import needed, share_of
-from csaw.engine.sources.given_sources import LABELS
 from csaw.partition.base.arguments import mapping, maybe
 from csaw.partition.base.python_names import in_python
 from csaw.partition.base.quoting import quoted
@@ -54,6 +53,11 @@ class HGTLoader(NodeSeedLoader):
         batch_size: seeds of a mini-batch.
         shuffle: draw the order of the seeds in each epoch.
         drop_last: leave out a smaller last mini-batch.
+        time_attr: the attribute with integer times of edges or of nodes; for a graph store "time". Budgets then come
+            only from edges whose time, or that of the neighbor, is not later than that of the seeds, and mini-batches
+            have only these edges. All seeds of a mini-batch must have one time: give ``start_time``, or a
+            ``batch_size`` of 1. ``seed_time`` of a mini-batch has the times of its seeds.
+        input_time: the time of each seed (default: None, the node times of the seeds).
         transform: called with each mini-batch.
         transform_sampler_output: called with each HeteroSamplerOutput before features are gathered.
         features: for a graph store, arrays by name for each type, such as ``{"paper": {"x": x}}``, as for
@@ -62,10 +66,12 @@ class HGTLoader(NodeSeedLoader):
         rank: number of this process among those that train together, from 0 on.
         world: number of processes that train together. Each gets a part of every epoch's mini-batches; the sizes of
             parts differ by at most one.
-        **options: ``sources`` instead of ``input_nodes``, seeds by their original ids, for a graph of one type; options
-            of a run, such as ``device``, ``threads``, ``memory`` and ``in_flight``, the number of mini-batches drawn
-            together (8). Arguments that only PyTorch Geometric's loader has are accepted if they request nothing, and
-            ignored with a warning if they request worker processes, which csaw does not need.
+        **options: ``sources`` instead of ``input_nodes``, seeds by their original ids, for a graph of one type; in
+            time, ``start_time``, one time for all seeds, ``time_order="strict"`` for only earlier edges, and
+            ``time_window``, the longest time before; options of a run, such as ``device``, ``threads``, ``memory`` and
+            ``in_flight``, the number of mini-batches drawn together (8). Arguments that only PyTorch Geometric's loader
+            has are accepted if they request nothing, and ignored with a warning if they request worker processes, which
+            csaw does not need.
 
     Raises:
         OptionError: csaw does not support something that would change mini-batches.
@@ -82,6 +88,8 @@ class HGTLoader(NodeSeedLoader):
         batch_size: int = 1,
         shuffle: bool = False,
         drop_last: bool = False,
+        time_attr: str | None = None,
+        input_time: object = None,
         transform: "Callable[[Data], object] | None" = None,
         transform_sampler_output: Callable[..., object] | None = None,
         features: Mapping[str, object] | None = None,
@@ -91,20 +99,16 @@ class HGTLoader(NodeSeedLoader):
         **options: object,
     ) -> None:
         options = without_others(options, "HGTLoader")
-        self._open(data, None, None, "directional", False, features, None)
+        self.timed = Timed(time_attr, input_time, "uniform")
+        self.timed.check("directional", None, options, data)
+        self._open(data, None, time_attr, "directional", False, features, None)
         self.transform = transform
         seeds, nodes = self._seeds_of(input_nodes, options.get("sources"))
         self.filter = NodeLoader(self.data, self.permuted, seeds, transform_sampler_output=transform_sampler_output)
         self._require_types(num_samples)
-        asked = {"num_samples": num_samples, "seeds_per_batch": batch_size, "shuffle": shuffle, "drop_last": drop_last}
-        self.drawn = HgtBatches(
-            self.graph.store,
-            nodes,
-            share=share_of(rank, world),
-            on_device=self.graph.stays_on_device,
-            **asked | {"seed": seed, "weighted": False} | options,
-        )
-        self._refuse_features([*OWN, *[LABELS] * (self.drawn.stream.job.sources.labels is not None)])
+        mini_batches = {"seeds_per_batch": batch_size, "shuffle": shuffle, "drop_last": drop_last, "seed": seed}
+        asked = {"num_samples": num_samples, "weighted": False} | mini_batches
+        self._begin(data, seeds, nodes, share_of(rank, world), asked, options, HgtBatches)
 
     def _require_types(self, numbers: object) -> None:
         """OptionError for a dict without a number for each node type, or with other types."""

@@ -30,7 +30,6 @@ from csaw.engine.loaders.pyg_arguments import (
     Timed,
     refuse_decided,
     refuse_features,
-    refuse_untimed,
     times_at,
     without_others,
 )
@@ -38,6 +37,7 @@ from csaw.engine.loaders.tensors import int64_of, needed, share_of
 from csaw.engine.samples.layouts.layout import SEED_TIME, TIME
 from csaw.engine.sources.given_sources import LABELS
 from csaw.partition.base.arguments import mapping, maybe
+from csaw.partition.base.plain_data import Values
 from csaw.partition.base.python_names import in_python
 from csaw.partition.errors import OptionError
 from csaw.partition.ingestion.hetero_data import is_hetero
@@ -332,6 +332,7 @@ class NodeSeedLoader(GraphLoader[MiniBatch]):
     """A loader whose mini-batches begin at nodes, of a graph of one type or of several."""
 
     drawn: EpochBatches
+    timed: Timed
 
     def _graph_of(self, data: GraphData, weight_attr: str | None, time_attr: str | None) -> "Sampled | SampledTypes":
         if is_hetero(data):
@@ -346,6 +347,34 @@ class NodeSeedLoader(GraphLoader[MiniBatch]):
             return (name, seeds), nodes
         held = input_nodes_of(given, self.graph.store.vertices)
         return held, vertices_in(held)
+
+    def _begin(
+        self,
+        data: GraphData,
+        seeds: object,
+        nodes: np.ndarray | None,
+        share: tuple[int, int],
+        asked: Values,
+        options: Values,
+        batches: type[EpochBatches] = EpochBatches,
+    ) -> None:
+        """Have ``batches`` drawn of these seeds, ``nodes`` by their dense ids, as arguments have ``asked`` and the
+        ``options`` beside them say.
+        """
+        is_timed = self.timed.time_attr is not None
+        if is_timed:
+            first, held = 0, data if isinstance(data, pyg_data.Data) else self.graph.store
+            if isinstance(self.graph, SampledTypes) and isinstance(seeds, tuple):
+                first, held = self.graph.types.span(seeds[0])[0], self.data[seeds[0]]
+            in_time = self.timed.options(held, self.graph.store, nodes, options, first)
+            nodes = None if "sources" in in_time else nodes
+            asked |= in_time
+        self.drawn = batches(
+            self.graph.store, nodes, share=share, on_device=self.graph.stays_on_device, **asked | options
+        )
+        taken = [*OWN, *self.timed.names] if is_timed or "time_strategy" in options else [*OWN]
+        taken += ["batch"] * bool(asked.get("disjoint")) + [LABELS] * (self.drawn.stream.job.sources.labels is not None)
+        self._refuse_features(taken)
 
     @property
     def dataset(self) -> range:
@@ -454,9 +483,7 @@ class NeighborLoader(NodeSeedLoader):
         options = without_others(options, "NeighborLoader")
         self.timed = Timed(time_attr, input_time, temporal_strategy)
         refuse_decided(options, OF_NEIGHBORS)
-        is_timed = self.timed.check(subgraph_type, weight_attr, options)
-        if not is_timed and isinstance(data, pyg_data.Data | pyg_data.HeteroData):
-            refuse_untimed(options)
+        is_timed = self.timed.check(subgraph_type, weight_attr, options, data)
         disjoint = disjoint or (is_timed and "start_time" not in options)
         self._open(data, weight_attr, time_attr, subgraph_type, disjoint, features, edge_features)
         self.transform = transform
@@ -464,20 +491,4 @@ class NeighborLoader(NodeSeedLoader):
         self.filter = NodeLoader(self.data, self.permuted, seeds, transform_sampler_output=transform_sampler_output)
         asked = algorithm_options(fanout_of(num_neighbors, self.graph), replace, disjoint, weight_attr)
         mini_batches = {"seeds_per_batch": batch_size, "shuffle": shuffle, "drop_last": drop_last, "seed": seed}
-        if is_timed:
-            first, held = 0, data if isinstance(data, pyg_data.Data) else self.graph.store
-            if isinstance(self.graph, SampledTypes) and isinstance(seeds, tuple):
-                first, held = self.graph.types.span(seeds[0])[0], self.data[seeds[0]]
-            in_time = self.timed.options(held, self.graph.store, nodes, options, first)
-            nodes = None if "sources" in in_time else nodes
-            asked |= in_time
-        self.drawn = EpochBatches(
-            self.graph.store,
-            nodes,
-            share=share_of(rank, world),
-            on_device=self.graph.stays_on_device,
-            **asked | mini_batches | options,
-        )
-        taken = [*OWN, *self.timed.names] if is_timed or "time_strategy" in options else [*OWN]
-        taken += ["batch"] * disjoint + [LABELS] * (self.drawn.stream.job.sources.labels is not None)
-        self._refuse_features(taken)
+        self._begin(data, seeds, nodes, share_of(rank, world), asked | mini_batches, options)

@@ -1,5 +1,6 @@
 """The times of edges and of seeds, as arguments of PyTorch Geometric's NeighborLoader name them."""
 
+import sys
 import warnings
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, NamedTuple
@@ -46,10 +47,17 @@ class Timed(NamedTuple):
     input_time: object
     temporal_strategy: str
 
-    def check(self, subgraph_type: object, weight_attr: str | None, given: Values) -> bool:
+    def check(self, subgraph_type: object, weight_attr: str | None, given: Values, data: object = None) -> bool:
         """Whether mini-batches are drawn in time. OptionError for arguments that contradict each other, or the options
-        that are ``given`` beside them.
+        that are ``given`` beside them, or that draw a Data or HeteroData object in time whose times no argument names.
         """
+        pyg = sys.modules.get("torch_geometric.data")  # there is no object of a module that has not been imported
+        is_data = pyg is not None and isinstance(data, pyg.Data | pyg.HeteroData)
+        if self.time_attr is None and is_data and given.get("time_strategy") not in (None, NONE):
+            raise OptionError(
+                "time_strategy: expected time_attr instead, the attribute of data with the times of edges or nodes; "
+                "temporal_strategy then determines which edges are selected"
+            )
         if self.time_attr is not None and "time_strategy" in given:
             raise OptionError(
                 "time_strategy: expected none with time_attr, because temporal_strategy determines it; leave it out"
@@ -86,8 +94,7 @@ class Timed(NamedTuple):
         given: Values,
         first: int = 0,
     ) -> Values:
-        """The options of the algorithm minibatch: its strategy, and where seeds have times of their own, seeds with
-        these and nodes of their own.
+        """The options of an algorithm in time: its strategy, and where seeds have times of their own, seeds with these.
 
         data: what has the times of nodes; of HeteroData the nodes of the seeds' type, the first of which is the vertex
         ``first``. nodes: the seeds, None for all vertices. given: options that may have times of seeds already.
@@ -97,10 +104,9 @@ class Timed(NamedTuple):
             if self.input_time is not None:
                 name = "start_time" if "start_time" in given else "sources"
                 raise OptionError(f"input_time and {name} exclude each other; give only one of them")
-            return chosen | ({} if "start_time" in given else {"disjoint": True})
+            return chosen
         seeds = np.arange(store.vertices) if nodes is None else nodes
         return chosen | {
-            "disjoint": True,
             "sources": {IDS: store.original_ids(seeds), TIMES: self._of_seeds(data, seeds - first)},
         }
 
@@ -137,15 +143,6 @@ def refuse_features(taken: Collection[str], **given: Mapping[str, object] | None
                 "array another name"
             )
         seen |= dict.fromkeys(arrays or {}, f"in {argument}")
-
-
-def refuse_untimed(given: Values) -> None:
-    """OptionError where options that are ``given`` draw a Data object in time whose times no argument names."""
-    if given.get("time_strategy") not in (None, NONE):
-        raise OptionError(
-            "time_strategy: expected time_attr instead, the attribute of data with the times of edges or nodes; "
-            "temporal_strategy then determines which edges are selected"
-        )
 
 
 def edge_times(data: "Data", name: str, source: np.ndarray) -> np.ndarray:

@@ -72,6 +72,8 @@ class BatchKind(StrEnum):
     """Layers of vertices, drawn by the sums of the biases of the edges to them."""
     BUDGETS = "budgets"
     """Mini-batches whose layers are drawn by budgets, with all edges among their vertices."""
+    BUDGETS_IN_TIME = "budgets-in-time"
+    """The same by the edges before the time of the seeds."""
     UNIQUE = "unique"
     """Frontiers whose edges lead to different vertices at each depth."""
     TREES = "trees"
@@ -103,7 +105,7 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
         case VertexLayer():
             return BatchKind.LAYERS
         case BudgetLayers():
-            return BatchKind.BUDGETS
+            return BatchKind.BUDGETS_IN_TIME if in_time else BatchKind.BUDGETS
         case MiniBatch() if in_time:
             if not (shape.on_gpu or memory.residency.streams):
                 return BatchKind.WHOLE_IN_TIME

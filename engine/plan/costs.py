@@ -165,8 +165,15 @@ def _gathers(shape: Shape, memory: MemoryPlan) -> float:
     if method is Method.TIME and not (in_order and shape.by_steps):
         pick += 2 * log2(1 + row)  # each turn of the search reads the order and a time
     parents, picks = frontiers(shape)
-    each = SHARE if isinstance(shape.algorithm.rule, BudgetLayers) else BIAS
-    of_row = 0.0 if method.by_edge else log2(1 + row) * picks if memory.graph_layout.has_sums else each * row * parents
+    by_budgets = isinstance(shape.algorithm.rule, BudgetLayers)
+    each = SHARE if by_budgets else BIAS
+    of_row = (
+        0.0
+        if method.by_edge and not by_budgets
+        else log2(1 + row) * picks
+        if memory.graph_layout.has_sums
+        else each * row * parents
+    )
     return shape.request.instances * (picks * pick + of_row)
 
 

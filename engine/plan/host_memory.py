@@ -9,7 +9,7 @@ from operator import mul
 
 from csaw.engine.api.algorithm import Walk
 from csaw.engine.api.bases import TemporalWalk
-from csaw.engine.api.rules import Clocks, MiniBatch, Steps
+from csaw.engine.api.rules import BudgetLayers, Clocks, MiniBatch, Steps
 from csaw.engine.api.termination import planned_steps
 from csaw.engine.plan.choices import GraphLayout, Method, Residency
 from csaw.engine.plan.contracts import Store
@@ -88,7 +88,7 @@ def _events(shape: Shape, budget: int) -> int:
     because they are few, or ``budget`` bytes do not hold them.
     """
     algorithm = shape.algorithm
-    if isinstance(algorithm.rule, MiniBatch) or shape.needs.edge.id != 4 or not events_pay(shape):
+    if isinstance(algorithm.rule, MiniBatch | BudgetLayers) or shape.needs.edge.id != 4 or not events_pay(shape):
         return 0  # the edges of mini-batches are numbered in the order of rows
     if shape.store.max_degree >= NO_PLACE:
         return 0

@@ -80,7 +80,8 @@ def instance_bytes(
     spread = SPREAD if rule.coins else 1
     met, listed_bytes = math.ceil(spread * entries), math.ceil(listed) * LISTED_BYTES
     each = item if isinstance(layout, Hops) else 3 * item + 24  # also of a node with its edge in a mini-batch
-    copies = rule.together or isinstance(rule, SharedNumbers)  # whose times are beside that of the edge
+    of_copies = rule.together and not isinstance(rule, BudgetLayers)
+    copies = of_copies or isinstance(rule, SharedNumbers)  # whose times are beside that of the edge
     each += TIME_BYTES * needs.timed * (3 if copies else 1)
     row = max(1, met * each)  # part of the request, by which samples of earlier versions are resumed
     memory = listed_bytes + _in_flight(algorithm, store.vertices, spread * entries, spread * widest, each)
@@ -110,10 +111,10 @@ def _of_traversal(
             if isinstance(rule, BudgetLayers):
                 width = min(width, store.vertices)  # all of a type if there are fewer
             widest = max(widest, tries(int(width)) if needs.in_pools else 0)
-            if isinstance(rule, VertexLayer) or rule.unique or needs.timed:
-                listed = max(listed, widest * mean)
             if isinstance(rule, BudgetLayers):  # budgets last, and hubs have drawn attention to themselves
                 listed += min(widest * neighbors, store.edges)
+            elif isinstance(rule, VertexLayer) or rule.unique or needs.timed:
+                listed = max(listed, widest * mean)
         else:
             listed = max(listed, widest * mean if rule.unique or isinstance(rule, SharedNumbers) else 0)
             width = min(width * _picks(algorithm, size, mean, neighbors), store.edges)

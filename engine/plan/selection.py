@@ -309,12 +309,13 @@ def _in_time(algorithm: Traversal, bias: hooks.Hook) -> set[Method]:
     if not a.rule.can_select_in_time or type(a).update is not Traversal.update:
         raise OptionError(
             f"--time-strategy: {name} cannot select in time: expected a traversal whose vertices each select "
-            "among their own edges and all continue, like neighbor and minibatch, or one that selects like labor "
-            "or layer; see InTime"
+            "among their own edges and all continue, like neighbor and minibatch, or one that selects like labor, "
+            "layer or hgt; see InTime"
         )
     if a.time_strategy == "last" and not a.rule.whole_rows:
         pooled, sure = "edges of several vertices at one time have no order", "the last edges need no shared number"
         why = pooled if a.rule.together else sure
+        why = "a vertex divides its budget among all of its earlier edges" if isinstance(a.rule, BudgetLayers) else why
         raise OptionError(
             f"--time-strategy last: expected uniform for {name}, because {why}; neighbor selects the last edges of "
             "each vertex"

@@ -11,7 +11,7 @@ from csaw.engine.api.algorithm import Algorithm, MiniBatches, Traversal, Walk
 from csaw.engine.api.bases import InTime, TemporalWalk
 from csaw.engine.api.hook_language import is_own
 from csaw.engine.api.hook_scope import INLINED
-from csaw.engine.api.rules import Clocks, MiniBatch, SourceEdges, Steps
+from csaw.engine.api.rules import BudgetLayers, Clocks, MiniBatch, SourceEdges, Steps
 from csaw.engine.api.starts import BIASES
 from csaw.engine.api.termination import is_unlimited
 from csaw.engine.plan.choices import Method
@@ -200,12 +200,12 @@ class Specialization:
 
     @property
     def places(self) -> bool:
-        """Whether the edge of each pick is noted beside its neighbor: in mini-batches, and where trials may leave the
-        rest to the whole row, which they tell what is taken.
+        """Whether the edge of each pick is noted beside its neighbor: in mini-batches, unless they list whole rows, and
+        where trials may leave the rest to the whole row, which they tell what is taken.
         """
-        return isinstance(self.rule, MiniBatch) or (
-            self.select is Method.REJECTION and not isinstance(self.rule, Steps)
-        )
+        lists_in_time = isinstance(self.rule, BudgetLayers) and self.needs.timed
+        tried = self.select is Method.REJECTION and not isinstance(self.rule, Steps)
+        return isinstance(self.rule, MiniBatch) or lists_in_time or tried
 
     def bounds_of_trials(self, depth: int) -> TrialBounds:
         """The bounds by which edges are accepted at a depth of a traversal; none where edges are selected otherwise."""

@@ -106,11 +106,23 @@ def source_times(algorithm: Algorithm, listed: np.ndarray | None) -> SourceTimes
             "with a time, or --start-time, a time for all of them"
         )
     if not getattr(algorithm, "disjoint", True) and np.unique(listed).size > 1:
+        _refuse_shared(algorithm)
+    return SourceTimes(listed)
+
+
+def _refuse_shared(algorithm: Algorithm) -> None:
+    """OptionError where seeds of different times would share nodes."""
+    if "disjoint" in algorithm.options():
         raise OptionError(
             "--time-strategy: seeds of different times need --disjoint, because a node that two seeds share "
             "would have two times; pass --disjoint, or one --start-time for all seeds"
         )
-    return SourceTimes(listed)
+    if (seeds := getattr(algorithm, "seeds_per_batch", 1)) > 1:
+        raise OptionError(
+            f"--time-strategy: all seeds of a mini-batch of {algorithm.name()} have one time, because they add to the "
+            f"same budgets; found seeds of different times and --seeds-per-batch {seeds}; pass --seeds-per-batch 1, or "
+            "one --start-time for all seeds"
+        )
 
 
 # Lists of sources, as a user gives them.

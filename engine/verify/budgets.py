@@ -6,14 +6,17 @@ of the vertices there, and whether it is one of a set that is known beforehand h
 """
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from csaw.engine.api.algorithm import MiniBatches
+from csaw.engine.api.bases import InTime
 from csaw.engine.plan.by_relation import numbers_in_full, numbers_of, sizes_of_types
+from csaw.engine.samples.layouts.layout import SEED_TIME, TIME
 from csaw.engine.verify.batches import Nodes, Seeds, known_nodes, wrong_edges
 from csaw.engine.verify.checks import Checks, Subject
+from csaw.engine.verify.layouts_in_time import SeedTimes
 from csaw.engine.verify.pooled import independence
 from csaw.engine.verify.statistics import BINS, Result, even, normal_sum
 from csaw.partition.base.parallel import go_on
@@ -93,27 +96,44 @@ class Budgets:
         self.bounds = np.array([0, view.vertices] if types is None else types.bounds, np.int64)
         self.wanted = sizes_of_types(subject.algorithm)
         self.given, self.sampled = np.zeros(view.vertices), np.zeros(view.vertices, bool)
+        algorithm = subject.algorithm
+        self.rule = algorithm if isinstance(algorithm, InTime) and algorithm.time_strategy is not None else None
+        self.times = np.zeros(0, np.int64) if self.rule is None else view.columns[TIME].astype(np.int64)
 
     def kind(self, vertices: np.ndarray) -> np.ndarray:
         """The number of the type of each vertex."""
         return np.searchsorted(self.bounds, vertices, side="right") - 1
 
-    def edges(self, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The edges of all rows of some vertices, and the number of the vertex among them that each is of."""
+    def edges(self, vertices: np.ndarray, now: int) -> tuple[np.ndarray, np.ndarray]:
+        """The edges of all rows of some vertices, in time those that a mini-batch of the time ``now`` may have, and the
+        number of the vertex among them that each is of.
+        """
         degree = self.degree[vertices]
         row = np.repeat(np.arange(vertices.size), degree)
-        return np.arange(row.size) + np.repeat(self.indptr[vertices] - np.cumsum(degree) + degree, degree), row
+        edge = np.arange(row.size) + np.repeat(self.indptr[vertices] - np.cumsum(degree) + degree, degree)
+        early = self.early(edge, np.full(edge.size, now, np.int64))
+        return edge[early], row[early]
 
-    def follow(self, vertices: np.ndarray, layer: np.ndarray) -> Iterator[tuple[int, int, Draws]]:
-        """Yield layer, type and draws of a mini-batch, whose ``vertices`` are seeds and then those of each ``layer``,
-        from 1 on, in order. Draws of vertices without a budget have a pick of -1.
+    def early(self, edge: np.ndarray, now: np.ndarray) -> np.ndarray:
+        """bool of each edge: whether a mini-batch of the time ``now`` of each may have it."""
+        if self.rule is None:
+            return np.ones(edge.size, bool)
+        times = self.times[edge]
+        early: np.ndarray = times < now if self.rule.time_order == "strict" else times <= now
+        if self.rule.time_window is not None:
+            early &= now.astype(np.uint64) - times.astype(np.uint64) <= np.uint64(self.rule.time_window)
+        return early
+
+    def follow(self, vertices: np.ndarray, layer: np.ndarray, now: int = 0) -> Iterator[tuple[int, int, Draws]]:
+        """Yield layer, type and draws of a mini-batch of the time ``now``, whose ``vertices`` are seeds and then those
+        of each ``layer``, from 1 on, in order. Draws of vertices without a budget have a pick of -1.
         """
         touched = np.zeros(0, np.int64)
         try:
             for number, wanted in enumerate(self.wanted):
                 here, old = np.unique(vertices[layer == number]), touched
                 self.sampled[here] = True
-                touched = np.union1d(touched, self._give(here))
+                touched = np.union1d(touched, self._give(here, now))
                 able = touched[~self.sampled[touched]]
                 drawn, kinds = vertices[layer == number + 1], self.kind(able)
                 for kind in range(wanted.size):
@@ -124,9 +144,9 @@ class Budgets:
         finally:
             self.given[touched], self.sampled[vertices] = 0.0, False
 
-    def _give(self, vertices: np.ndarray) -> np.ndarray:
+    def _give(self, vertices: np.ndarray, now: int) -> np.ndarray:
         """Give each neighbor of these vertices its shares, and return the neighbors."""
-        edge, row = self.edges(vertices)
+        edge, row = self.edges(vertices, now)
         key = row * self.relations + (0 if self.relation is None else self.relation[edge])
         share = 1.0 / np.bincount(key, minlength=1)[key]
         ends: np.ndarray = self.indices[edge].astype(np.int64)
@@ -145,8 +165,8 @@ class Law:
         self.again, self.later = np.zeros(3), np.zeros(3)  # excess, variance and number of draws
         self.last: dict[tuple[int, int], np.ndarray] = {}  # drawn by the mini-batch before, by layer and type
 
-    def add(self, nodes: Nodes) -> None:
-        """Check the first mini-batches of a group, until its share of the budget is spent."""
+    def add(self, nodes: Nodes, nows: np.ndarray) -> None:
+        """Check the first mini-batches of a group, until its share of the budget is spent. ``nows``: their times."""
         subject = self.subject
         share = subject.budget * QUICKER * nodes.first.size / max(1, subject.samples.instances)
         ends = np.append(nodes.first, nodes.vertex.size)
@@ -155,9 +175,10 @@ class Law:
             go_on()
             here, edges = slice(ends[i], ends[i + 1]), slice(of_edges[i], of_edges[i + 1])
             vertices, layer = nodes.vertex[here], nodes.hop[here]
-            self._edges(vertices, nodes.e_id[edges])
+            now = int(nows[i])
+            self._edges(vertices, nodes.e_id[edges], now)
             drawn = {}
-            for number, kind, draws in self.budgets.follow(vertices, layer):
+            for number, kind, draws in self.budgets.follow(vertices, layer, now):
                 drawn[number, kind] = draws.vertices[draws.picks[draws.picks >= 0]]
                 self._note(number, kind, draws)
             self.last = drawn
@@ -165,10 +186,10 @@ class Law:
             if share < 0:
                 break
 
-    def _edges(self, vertices: np.ndarray, e_id: np.ndarray) -> None:
-        """Compare the edges of a mini-batch with all those among its vertices."""
+    def _edges(self, vertices: np.ndarray, e_id: np.ndarray, now: int) -> None:
+        """Compare the edges of a mini-batch with all those among its vertices that it may have."""
         members = np.unique(vertices)
-        edge, _ = self.budgets.edges(members)
+        edge, _ = self.budgets.edges(members, now)
         ends = self.budgets.indices[edge].astype(np.int64)
         at = np.minimum(np.searchsorted(members, ends), members.size - 1)
         expected = edge[members[at] == ends] if members.size else edge
@@ -209,6 +230,41 @@ class Law:
         checks.results("layers, independence", results, "each layer and mini-batch with the one before", FEW)
 
 
+class Times:
+    """The times of mini-batches, one for each, and of their seeds and edges."""
+
+    said: ClassVar[dict[str, str]] = {
+        "order": "edges at a time that may not be in their mini-batch",
+        "shared times": "mini-batches whose seeds have different times",
+    }
+
+    def __init__(self, subject: Subject, budgets: Budgets) -> None:
+        self.budgets, self.wrong = budgets, dict.fromkeys(self.said, 0)
+        self.seeds = SeedTimes(subject) if budgets.rule is not None else None
+
+    def add(self, nodes: Nodes, arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, int]:
+        """Check a group; return the time of each mini-batch, and how many edges have another time than they say."""
+        if self.seeds is None:
+            return np.zeros(nodes.first.size, np.int64), 0
+        seed_time, times, counts = arrays[SEED_TIME], self.budgets.times, nodes.hop_nodes[:, 0]
+        self.seeds.add(arrays["input_id"], seed_time)
+        nows, of_seeds = np.zeros(counts.size, np.int64), np.repeat(np.arange(counts.size), counts)
+        nows[of_seeds] = seed_time  # of each mini-batch, the time of its last seed
+        self.wrong["shared times"] += np.unique(of_seeds[seed_time != nows[of_seeds]]).size
+        inside = (nodes.e_id >= 0) & (nodes.e_id < times.size)
+        edge = nodes.e_id[inside]
+        self.wrong["order"] += int((~self.budgets.early(edge, nows[nodes.of_edge[inside]])).sum())
+        return nows, int((times[edge] != arrays[TIME][inside]).sum())
+
+    def judge(self, checks: Checks) -> None:
+        """Add the checks of all times, of samples in time."""
+        if self.seeds is None:
+            return
+        self.seeds.judge(checks)
+        for name, count in self.wrong.items():
+            checks.count(name, count, self.said[name])
+
+
 def _even(places: np.ndarray, deviation: str) -> list[Result]:
     return even(places, BINS, deviation) if places.size else []
 
@@ -220,16 +276,19 @@ def verify_budgets(subject: Subject, checks: Checks) -> None:
     _require_types(subject)
     wrong = dict.fromkeys(SAID, 0)
     seeds, law = Seeds(subject, algorithm), Law(subject)
+    times = Times(subject, law.budgets)
     for nodes, arrays in known_nodes(subject, seeds, wrong):
         relation = arrays.get(RELATION.name, np.zeros(nodes.e_id.size, np.uint8)).astype(np.int64)
-        wrong["edges"] += wrong_edges(subject, nodes) + _wrong_relations(law.budgets, nodes, relation)
+        nows, at_other_times = times.add(nodes, arrays)
+        wrong["edges"] += wrong_edges(subject, nodes) + _wrong_relations(law.budgets, nodes, relation) + at_other_times
         wrong["nodes"] += _wrong_nodes(subject, nodes, law.budgets)
         wrong["hops"] += _wrong_hops(nodes, relation)
-        law.add(nodes)
+        law.add(nodes, nows)
     wrong["seeds"] += seeds.judged()
     for name, count in wrong.items():
         checks.count(name, count, SAID[name])
     seeds.judge_labels(checks)
+    times.judge(checks)
     law.judge(checks)
 
 

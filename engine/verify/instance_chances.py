@@ -19,6 +19,7 @@ from csaw.engine.api.rules import BudgetLayers, NonNeighbors
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.samples.layouts import Arrays, Ragged, SampleLayout
 from csaw.engine.samples.layouts.hops import hop_names
+from csaw.engine.samples.layouts.layout import SEED_TIME
 from csaw.engine.sources.link_ends import edges_of
 from csaw.engine.sources.sources import are_sets
 from csaw.engine.verify.budgets import Budgets
@@ -253,14 +254,14 @@ def _parts(subject: Subject) -> Callable[[Arrays], Iterator[float]] | None:
             return of_timed_walks(subject) if lawful else None
         return (lambda arrays: _of_walk(subject, arrays)) if lawful else None
     algorithm = subject.traversal
+    if isinstance(a.rule, BudgetLayers):
+        return lambda arrays: _of_budgets(subject, arrays)
     if algorithm.time_strategy is not None or subject.updates or subject.pooled:
         return None
     if subject.samples.layout == "hops":
         return lambda arrays: _of_hops(subject, arrays)
     if isinstance(a.rule, NonNeighbors):
         return chances_of_links(subject)
-    if isinstance(a.rule, BudgetLayers):
-        return lambda arrays: _of_budgets(subject, arrays)
     if isinstance(a, MiniBatches):
         return lambda arrays: _of_batch(subject, arrays)
     if algorithm.draws_from != "edges":
@@ -408,7 +409,8 @@ def _of_batch(subject: Subject, arrays: Arrays) -> Iterator[float]:
 def _of_budgets(subject: Subject, arrays: Arrays) -> Iterator[float]:
     vertices = subject.dense(arrays["n_id"])
     layer = np.repeat(np.arange(arrays["hop_nodes"].shape[1]), arrays["hop_nodes"][0])
-    for _, _, draws in Budgets(subject).follow(vertices, layer):
+    now = int(arrays[SEED_TIME][0]) if SEED_TIME in arrays else 0
+    for _, _, draws in Budgets(subject).follow(vertices, layer, now):
         if draws.picks.size and (draws.picks >= 0).all():
             yield float(np.exp(max(-700.0, np.log(draws.chosen / draws.left).sum())))
 

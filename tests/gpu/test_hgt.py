@@ -5,7 +5,7 @@ import pytest
 from helpers.gpu import device_or_skip
 from helpers.graphs import arrays_of
 from helpers.invariance import assert_same
-from helpers.relations import partitioned, random_graph
+from helpers.relations import SEEDS, graph_in_time, partitioned, random_graph
 
 import csaw
 from csaw.engine.stores.verify import verify
@@ -33,6 +33,27 @@ def test_mini_batches_by_budgets_are_those_of_the_cpu(tmp_path, store, options, 
     expected = arrays_of(store, tmp_path / "s.zarr", "hgt", **OPTIONS | options)
     found = arrays_of(store, tmp_path / "s.zarr", "hgt", device="cuda", residency=residency, **OPTIONS | options)
     assert_same(expected, found)
+
+
+@pytest.fixture(scope="module")
+def timed(tmp_path_factory):
+    return graph_in_time(tmp_path_factory.mktemp("timed"), partitions=4)
+
+
+IN_TIME = [
+    {"start_time": 25},
+    {"start_time": 25, "time_order": "strict", "in_flight": 3},
+    {"start_time": 25, "time_window": 7},
+    {"sources": SEEDS, "seeds_per_batch": 1, "shuffle": True},
+]
+
+
+@pytest.mark.parametrize("options", IN_TIME)
+@pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])
+def test_mini_batches_in_time_are_those_of_the_cpu(tmp_path, timed, options, residency):
+    given = OPTIONS | {"time_strategy": "uniform"} | options
+    expected = arrays_of(timed, tmp_path / "s.zarr", "hgt", **given)
+    assert_same(expected, arrays_of(timed, tmp_path / "s.zarr", "hgt", device="cuda", residency=residency, **given))
 
 
 def test_a_hub_and_its_neighbors_have_the_same_bytes(tmp_path):

@@ -4,7 +4,7 @@ instance; see engine/cpu/kernels/budgets.py.
 
 import numpy as np
 
-from csaw.engine.batches.budgets import Budgets
+from csaw.engine.batches.budgets import Budgets, BudgetsInTime
 from csaw.engine.batches.traversals import begins, in_pieces
 from csaw.engine.cpu.runner import MEMBERS_EDGES, CpuRunner
 
@@ -23,18 +23,29 @@ class HostBudgets(Budgets):
         self.tables: list[tuple[np.ndarray, np.ndarray, int]] = []
         self.tables += backend.of_each(self.instances, lambda i: backend.kernels.begin_budgets(members[i]))
         if not self.instances:  # an empty batch compiles the kernels
-            table, given, _ = backend.kernels.give_shares(
-                self.pending, backend.graph.arrays, self.vertex, *backend.kernels.begin_budgets(self.known)
-            )
+            table, given, _ = self._given(self.pending, 0, *backend.kernels.begin_budgets(self.known))
             self._draw(0, table, given, 0)
 
     def _give(self, entries: np.ndarray) -> None:
-        kernel, graph = self.backend.kernels.give_shares, self.backend.graph.arrays
         ends = begins(np, self.local[entries], self.instances)
         self.tables = self.backend.of_each(
-            self.instances, lambda i: kernel(entries[ends[i] : ends[i + 1]], graph, self.vertex, *self.tables[i])
+            self.instances, lambda i: self._given(entries[ends[i] : ends[i + 1]], self._now(i), *self.tables[i])
         )
         self.backend.claim(CELL_BYTES * sum(table.size for table, _, _ in self.tables))
+
+    def _given(
+        self, entries: np.ndarray, now: int, table: np.ndarray, given: np.ndarray, filled: int
+    ) -> tuple[np.ndarray, np.ndarray, int]:
+        """The budgets of an instance after what these entries give."""
+        backend, rules = self.backend, (np.int64(now), self.backend.time_rules, self._lengths())
+        found: tuple[np.ndarray, np.ndarray, int] = backend.kernels.give_shares(
+            entries, backend.graph.arrays, self.vertex, *rules, table, given, filled
+        )
+        return found
+
+    def _now(self, instance: int) -> int:
+        """The time before which edges of an instance count; any where times do not."""
+        return 0
 
     def _drawn(self) -> tuple[np.ndarray, np.ndarray]:
         found = self.backend.of_each(self.instances, lambda i: self._draw(i, *self.tables[i][:2], self.depth))
@@ -48,20 +59,34 @@ class HostBudgets(Budgets):
         found: np.ndarray = draw(table, given, seed, self.first + instance, depth, *types)
         return found
 
-    def _members(self, entries: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        backend, degree = self.backend, self.degree[entries]
+    def _members(self, entries: np.ndarray) -> tuple[np.ndarray, ...]:
+        backend, degree, columns = self.backend, self.degree[entries], 3 + self.backend.needs.timed
         kernel, graph = backend.kernels.find_members, backend.graph.arrays
         pieces = list(in_pieces(np, degree, MEMBERS_EDGES))
-        found: list[np.ndarray] = [np.empty((3, 0), np.int64)] * len(pieces)
+        found: list[np.ndarray] = [np.empty((columns, 0), np.int64)] * len(pieces)
+        known = self.vertex, self.local, self.known, self.vertices, self._nows(), backend.time_rules
 
         def run(some: np.ndarray, *_: np.ndarray) -> None:
             for k in some.tolist() or [-1]:
                 here = pieces[k] if k >= 0 else slice(0, 0)
-                out = np.empty((3, int(degree[here].sum())), np.int64)
-                kept = kernel(entries[here], graph, self.vertex, self.local, self.known, self.vertices, out)
+                out = np.empty((columns, int(degree[here].sum())), np.int64)
+                kept = kernel(entries[here], graph, *known, out)
                 if k >= 0:
                     found[k] = out[:, :kept].copy()
 
         backend.in_slices(np.arange(len(pieces)), 1, run)
-        entry, at, place = np.concatenate([np.empty((3, 0), np.int64), *found], axis=1)
-        return entry, at, place
+        return tuple(np.concatenate([np.empty((columns, 0), np.int64), *found], axis=1))
+
+    def _nows(self) -> np.ndarray:
+        """int64 [entries]: the time before which edges of each row count; none where times do not."""
+        return self.vertex[:0]
+
+
+class HostBudgetsInTime(HostBudgets, BudgetsInTime):
+    """The batch of BudgetsInTime on the CPU, with the same sample."""
+
+    def _now(self, instance: int) -> int:
+        return int(self.seed_time[instance * self.width])
+
+    def _nows(self) -> np.ndarray:
+        return self.now

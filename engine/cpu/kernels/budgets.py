@@ -7,6 +7,8 @@ import numpy as np
 from numba import int64, uint64
 
 from csaw.engine.cpu.kernels.access import borrowed, degree, neighbor_at, row_of
+from csaw.engine.cpu.kernels.by_time import time_at, times_allowed
+from csaw.engine.cpu.kernels.constants import BY_TIME
 from csaw.engine.cpu.kernels.layers import member_cell, member_table
 from csaw.engine.draws.random import neg_log, pool_word
 from csaw.partition.base.compile import inner, njit
@@ -46,16 +48,28 @@ def larger_budgets(table, given):
 
 
 @njit(nogil=True)
-def give_shares(entries, graph, vertex, table, given, filled):
-    """Add what the rows of the entries give to their neighbors; returns the budgets as ``begin_budgets`` does."""
+def give_shares(entries, graph, vertex, now, rules, found, table, given, filled):
+    """Add what the rows of the entries give to their neighbors; returns the budgets as ``begin_budgets`` does.
+
+    In time, rows have only the edges before ``now``, and ``found`` [entries] gets their numbers.
+    """
     graph = borrowed(graph)
+    low, high = times_allowed(now, True, rules)
     for i in entries:
-        row, count = row_of(graph, vertex[i]), degree(graph, vertex[i])
+        row, end = row_of(graph, vertex[i]), row_of(graph, vertex[i]) + degree(graph, vertex[i])
+        count = end - row
+        if BY_TIME:
+            count = int64(0)
+            for position in range(row, end):
+                count += is_early(graph, position, low, high)
+            found[i] = count
         if count == 0:
             continue
         units = BUDGET_UNITS // count
         rest = (BUDGET_UNITS - units * count << BUDGET_REST_BITS) // count
-        for position in range(row, row + count):
+        for position in range(row, end):
+            if not is_early(graph, position, low, high):
+                continue
             if 2 * filled >= table.size:
                 table, given = larger_budgets(table, given)
             neighbor = int64(neighbor_at(graph, position))
@@ -67,6 +81,14 @@ def give_shares(entries, graph, vertex, table, given, filled):
                 given[2 * cell] += units + (sum_of_rests >> BUDGET_REST_BITS)
                 given[2 * cell + 1] = sum_of_rests & (1 << BUDGET_REST_BITS) - 1
     return table, given, filled
+
+
+@inner(forceinline=True)
+def is_early(graph, position, low, high):
+    """Whether the edge at a position has one of these times; any edge has if times do not count."""
+    if BY_TIME:
+        return low <= time_at(graph, position) <= high
+    return True
 
 
 @njit(nogil=True)
@@ -143,9 +165,10 @@ def is_later(when, one, other_time, other):
 
 
 @njit(nogil=True)
-def find_members(entries, graph, vertex, local, known, vertices, out):
+def find_members(entries, graph, vertex, local, known, vertices, now, rules, out):
     """The edges of the entries that lead to known vertices of the same instance: columns of ``out`` int64 [3, edges]
-    with the entry, the number of the neighbor among known vertices, and the place in the row. Returns how many.
+    with the entry, the number of the neighbor among known vertices, and the number of the edge. Returns how many. In
+    time, only edges before ``now`` [entries], with a fourth column for their times.
 
     known: instance * vertices + vertex of each, ascending; an instance's are in a hash table, as in list_members.
     """
@@ -160,11 +183,14 @@ def find_members(entries, graph, vertex, local, known, vertices, out):
             numbers = empty(table.size, np.int64)
             for number in range(low, high):
                 numbers[member_cell(table, known[number] - last * vertices)] = number
-        row = row_of(graph, vertex[entry])
+        row, first = row_of(graph, vertex[entry]), graph.indptr[uint64(vertex[entry])]
+        low, high = times_allowed(now[entry] if BY_TIME else int64(0), True, rules)
         for place in range(degree(graph, vertex[entry])):
             neighbor = int64(neighbor_at(graph, row + place))
             cell = member_cell(table, neighbor)
-            if table[cell] == neighbor:
-                out[0, kept], out[1, kept], out[2, kept] = entry, numbers[cell], place
+            if table[cell] == neighbor and is_early(graph, row + place, low, high):
+                out[0, kept], out[1, kept], out[2, kept] = entry, numbers[cell], first + place
+                if BY_TIME:
+                    out[3, kept] = time_at(graph, row + place)
                 kept += 1
     return kept

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from helpers.faults import plant
 from helpers.forged import forged
 from helpers.graphs import arrays_of, random_store
+from helpers.hgt import defined, drawn
 from helpers.invariance import assert_request_decides, assert_same
 from helpers.relations import partitioned, random_graph
 from helpers.stats import assert_drawn_from
@@ -21,7 +22,6 @@ from csaw.cli.main import cli
 from csaw.engine import execute, prepare
 from csaw.engine.batches.budgets import Budgets
 from csaw.engine.cpu.backend import CpuBackend
-from csaw.engine.draws.random import neg_log, pool_word
 from csaw.engine.plan.batch_kind import BatchKind
 from csaw.engine.stores.verify import verify
 from csaw.partition.errors import BudgetError, OptionError, StoreError
@@ -45,15 +45,6 @@ def pieces(tmp_path_factory):
 def papers(tmp_path_factory):
     """The graph of LAWS B1: papers P0 by authors A0, A1, and P1 by A1, A2, A3."""
     return partitioned(tmp_path_factory.mktemp("papers"), {"paper-by-author": "0 0\n0 1\n1 1\n1 2\n1 3\n"})
-
-
-def drawn(store, sources, times, **options):
-    """The names of the drawn vertices of many mini-batches of the same seeds, each in the order of its draws."""
-    given = {"sources": sources * times, "seeds_per_batch": len(sources), "device": "cpu", "progress": False}
-    sample = csaw.sample(store, algo="hgt", **given | options)
-    names = sample.names(np.arange(store.vertices))
-    for k in range(sample.instances):
-        yield tuple(names[sample.group(k, k + 1)["n_id"][len(sources) :]].tolist())
 
 
 def successive(squares):
@@ -140,47 +131,12 @@ def test_random_numbers_of_mini_batches_and_layers_are_independent(tmp_path):
     assert_drawn_from(list(both.values()), [1 / 16] * 16)
 
 
-def defined(store, seeds, instance, seed):
-    """The nodes and edges of a mini-batch by the definition, with integers of Python and one vertex at a time."""
-    graph, types = store.load([RELATION]), store.types
-    relation = graph.columns[RELATION.name].tolist()
-    rows = defaultdict(lambda: defaultdict(list))
-    for v in range(store.vertices):
-        for edge in range(graph.indptr[v], graph.indptr[v + 1]):
-            rows[v][relation[edge]].append((int(graph.indices[edge]), edge))
-    kind = [int(types.of(np.array([v]))[0]) for v in range(store.vertices)]
-    nodes, layer, budgets, fresh = list(seeds), [0] * len(seeds), defaultdict(int), sorted(set(seeds))
-    for depth in range(2):
-        for v in fresh:
-            for ends in rows[v].values():
-                for u, _ in ends:
-                    budgets[u] += (1 << 71) // len(ends)
-        able = {u: b for u, b in budgets.items() if u not in nodes}
-        fresh = []
-        for number, name in enumerate(types.names):
-            times = []
-            for u in sorted(u for u in able if kind[u] == number):
-                word = pool_word(np.uint64(seed), np.uint64(instance), np.uint64(depth), np.uint64(u))
-                value = float(able[u] >> 31) + float(able[u] & (1 << 31) - 1) / 2**31
-                times.append((neg_log(np.uint64(word)) / (value * value), u))
-            fresh += [u for _, u in sorted(times)[: NUMBERS[name][depth]]]
-        nodes, layer = nodes + fresh, layer + [depth + 1] * len(fresh)
-    edges = []
-    for col, v in enumerate(nodes):
-        for r in sorted(rows[v]):
-            for place, (u, edge) in enumerate(rows[v][r]):
-                if u in nodes and nodes.index(v) == col:
-                    row = nodes.index(u)
-                    edges.append((max(layer[row], layer[col], 1) - 1, col, r, place, row, edge))
-    return nodes, layer, sorted(edges)
-
-
 def test_the_bytes_are_those_of_the_definition(store, tmp_path):
     arrays = arrays_of(store, tmp_path / "s.zarr", "hgt", seed=7, **OPTIONS | {"seeds_per_batch": 200})
     first, last = store.types.span("b")
     for instance in (0, 4):
         seeds = range(first + 200 * instance, min(first + 200 * instance + 200, last))
-        nodes, layer, edges = defined(store, seeds, instance, 7)
+        nodes, layer, edges = defined(store, NUMBERS, seeds, instance, 7)
         of_nodes = slice(*arrays["node_ptr"][instance : instance + 2])
         of_edges = slice(*arrays["edge_ptr"][instance : instance + 2])
         assert arrays["n_id"][of_nodes].tolist() == nodes
@@ -378,7 +334,7 @@ IN_KERNELS = [
     ("if given[2 * cell] >= 0:", "if given[2 * cell] == 0:", "neighbors"),
     ("+ uint64(depth)", "+ uint64(0)", "layers, independence"),
     ("pool_word(seed, uint64(instance)", "pool_word(seed, uint64(0)", "layers, independence"),
-    ("if table[cell] == neighbor:", "if table[cell] == neighbor and place > 0:", "all edges"),
+    ("if table[cell] == neighbor and", "if table[cell] == neighbor and place > 0 and", "all edges"),
 ]
 
 
@@ -397,7 +353,7 @@ REFUSED = [
     ({"num_samples": {"a": (-1,)}}, "num_samples: expected 0 to 2^63 - 1, found -1"),
     ({"num_samples": ()}, "num_samples: expected a number for each of 1 to 65,535 layers, found 0"),
     ({"fanout": (3,)}, "fanout is not an option of hgt"),
-    ({"time_strategy": "uniform"}, "time_strategy is not an option of hgt, because it keeps all edges"),
+    ({"time_strategy": "uniform", "start_time": 3}, "expected times of the edges for hgt, found"),
     ({"disjoint": True}, "disjoint is not an option of hgt"),
     ({"induced": True}, "hgt keeps all edges among the vertices of a mini-batch anyway"),
     ({"target": 20}, "hgt cannot use it, because a mini-batch has the seeds that it is given"),

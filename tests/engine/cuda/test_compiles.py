@@ -342,6 +342,21 @@ def test_neighbors_by_relation_in_time_compile(caplog, cubins, tmp_path):
 
 
 @pytest.mark.parametrize("residency", ["resident", "streamed"])
+def test_budgets_in_time_compile(residency, caplog, cubins, tmp_path):
+    """Rows until a time are listed by the kernel of neighbors in time, with the number of each edge."""
+    given = {"device": Device(0, "none", OLDEST, 132, 1 << 40), "residency": residency, "sources": SEEDS}
+    job = prepare(graph_in_time(tmp_path), "hgt", time_strategy="uniform", seeds_per_batch=1, **given)
+    unit = kernels_of(Specialization(job.plan, job.rows, job.algorithm))
+    assert unit.files == ("rows.cu", "neighbors_in_time.cu")
+    assert {name: unit.constants[name] for name in ("PLACED", "REPLACE", "LATEST")} == {
+        "PLACED": 1,
+        "REPLACE": 0,
+        "LATEST": 0,
+    }
+    check(unit, OLDEST, caplog)
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed"])
 @pytest.mark.parametrize(
     ("algo", "options"),
     [("neighbor", {"replace": True}), ("minibatch", {}), ("forest-fire", {}), ("snowball", {"neighbor_size": 3})],

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.graphs import arrays_of, random_store
 from helpers.machine import need_package
-from helpers.relations import random_graph
+from helpers.relations import graph_in_time, random_graph
 from helpers.stats import assert_drawn_from
 
 import csaw
@@ -140,6 +140,65 @@ def test_what_it_is_given_goes_to_functions(data):
     assert len(seen) == len(loader)
 
 
+def in_time(data, of):
+    """The same data with times of edges, but for one edge type, or of nodes, but for one node type."""
+    data, draw = data.clone(), np.random.default_rng(6)
+    for store in (data.edge_stores if of == "edges" else data.node_stores)[:-1]:
+        store.time = torch.from_numpy(draw.integers(0, 50, store.num_edges if of == "edges" else store.num_nodes))
+    return data
+
+
+@pytest.mark.parametrize("of", ["edges", "nodes"])
+@pytest.mark.parametrize("given", ["each", "one"])
+def test_mini_batches_in_time_have_all_edges_until_then(data, of, given):
+    """Those of types without a time are never too late."""
+    held = in_time(data, of)
+    each = {} if of == "nodes" else {"input_time": torch.arange(SIZES["paper"]) % 50}
+    how = each if given == "each" else {"start_time": 20}
+    loader = loader_of(held, time_attr="time", batch_size=1 if given == "each" else 16, shuffle=True, **how)
+    late = 0
+    for batch in loader:
+        now, seeds = set(batch["paper"].seed_time.tolist()), batch["paper"].input_id
+        known = held["paper"].time if of == "nodes" else each.get("input_time")
+        assert now == ({20} if given == "one" else set(known[seeds].tolist()))
+        [now] = now
+        for one in TYPES:
+            ends, drawn = held[one].edge_index, batch[one].e_id
+            inside = torch.isin(ends[0], batch[one[0]].n_id) & torch.isin(ends[1], batch[one[2]].n_id)
+            when = held[one].get("time") if of == "edges" else held[one[0]].get("time")
+            if when is not None:
+                early = (when if of == "edges" else when[ends[0]]) <= now
+                late += int((inside & ~early).sum())
+                inside &= early
+            assert torch.equal(drawn.sort().values, inside.nonzero()[:, 0])
+            if of == "edges" and when is not None:
+                assert torch.equal(batch[one].time, when[drawn])
+    assert late or of == "nodes"  # of nodes, only seeds can be later than the time that they are given
+
+
+def test_mini_batches_of_a_store_in_time_are_those_of_the_sample(tmp_path):
+    store, numbers = graph_in_time(tmp_path), {"a": (7, 4), "b": (10, 8), "c": (2, 1)}
+    times = np.arange(900) % 60
+    given = {"num_samples": numbers, "seed": 3, "device": "cpu"}
+    loader = HGTLoader(store, input_nodes="b", time_attr="time", input_time=times, **given)
+    sources = {"ids": [f"b:{k}" for k in range(900)], "time": times}
+    first, last = store.types.span("b")
+    sources["ids"] = store.original_ids(np.arange(first, last))
+    stored = arrays_of(
+        store, tmp_path / "s.zarr", "hgt", time_strategy="uniform", sources=sources, seeds_per_batch=1, **given
+    )
+    for k, batch in zip(range(70), loader, strict=False):
+        assert batch["b"].seed_time.tolist() == [times[k]]
+        found = sorted(time for one in batch.edge_types for time in batch[one].time.tolist())
+        assert found == sorted(stored["time"][slice(*stored["edge_ptr"][k : k + 2])].tolist())
+        assert sum(batch[one].e_id.numel() for one in batch.edge_types) == np.diff(stored["edge_ptr"])[k]
+
+
+def test_seeds_of_a_mini_batch_have_one_time(data):
+    with pytest.raises(OptionError, match="seeds of different times and batch_size 16; pass batch_size=1, or one"):
+        loader_of(in_time(data, "nodes"), time_attr="time")
+
+
 REFUSED = [
     ({"num_samples": {"author": [1], "paper": [1]}}, "found nothing for 'venue'"),
     ({"num_samples": NUMBERS | {"x": [1, 2]}}, "found no node type 'x'"),
@@ -150,7 +209,10 @@ REFUSED = [
     ({"input_nodes": None}, "input_nodes: expected a node type"),
     ({"disjoint": True}, "disjoint is not an option of hgt"),
     ({"weight_attr": "w"}, "weight_attr is not an option of hgt"),
-    ({"time_attr": "time"}, "time_attr: expected None"),
+    ({"time_attr": "time"}, "time_attr: no edge type and no node type of data has the attribute 'time'"),
+    ({"input_time": [1]}, "input_time: expected time_attr with it"),
+    ({"time_strategy": "uniform"}, "time_strategy: expected time_attr instead"),
+    ({"temporal_strategy": "last"}, "temporal_strategy: expected 'uniform'"),
     ({"features": {"paper": {"x": np.zeros(90)}}}, "add them to the HeteroData object"),
     ({"batch_size": 0}, "batch_size: expected"),
 ]
