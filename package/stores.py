@@ -262,7 +262,7 @@ def refresh(
         BudgetError: There is too little memory.
         DeviceError: A device cannot be used.
     """
-    from csaw.engine.runs.refresh import compare
+    from csaw.engine.runs.comparison import compare
     from csaw.engine.runs.refresh import refresh as bring_up_to_date
     from csaw.engine.stores import open_samples
     from csaw.partition.base.progress import progress_of
@@ -298,7 +298,7 @@ def changed(sample: Place | Samples, since: int, *, algo: Algo | None = None, **
         OptionError: ``since`` is a later version than that of the sample, or as for :func:`csaw.refresh`.
         StoreError: A version of the graph is missing, or as for :func:`csaw.refresh`.
     """
-    from csaw.engine.runs.refresh import changed_since
+    from csaw.engine.runs.comparison import changed_since
     from csaw.engine.samples import open_stored
 
     algo = sample.algo if algo is None and isinstance(sample, Samples) else algo

@@ -48,7 +48,7 @@ def refresh(
     from csaw.cli.reports.closing_lines import report_refresh
 
     with console.progress("comparing", enabled=not as_json) as shown:
-        from csaw.engine.runs.refresh import compare
+        from csaw.engine.runs.comparison import compare
         from csaw.engine.runs.refresh import refresh as bring_up_to_date
 
         found = compare(sample, graph, version, algo=algo, **dict(given(options)))

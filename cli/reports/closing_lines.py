@@ -12,7 +12,7 @@ from csaw.cli.reports.sections import Facts, lines_of, print_report, rate, secon
 
 if TYPE_CHECKING:
     from csaw.engine.analytics.evaluation.listing import Summary
-    from csaw.engine.runs.refresh import Comparison
+    from csaw.engine.runs.comparison import Comparison
     from csaw.engine.samples import Samples
     from csaw.engine.verify import Report
     from csaw.partition import GraphStore

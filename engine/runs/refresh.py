@@ -1,32 +1,20 @@
 """Bringing a stored sample up to date with its graph: the instances that read a changed row are drawn again, the others
 are copied, and all bytes are those of a full draw on the changed graph.
-
-The random numbers of an instance do not depend on the graph. So an instance changes only if its sources change or a row
-that it reads. It is the same on both graphs up to the first changed row that it reads: whether it reads one can be told
-from its arrays on either graph, and nothing else has to be stored.
 """
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import chain, pairwise
 from pathlib import Path
 
 import numpy as np
 
-from csaw.engine.api.recorded import given_again, named
-from csaw.engine.api.registry import Algo
-from csaw.engine.api.starts import SourceKind
-from csaw.engine.plan.dependence import Dependence, dependence, law_of
-from csaw.engine.runs.job import DRAWS, Job, backends_of, manifest, stored_as
+from csaw.engine.runs.comparison import COMPARING, Comparison
+from csaw.engine.runs.job import backends_of, manifest, stored_as
 from csaw.engine.runs.summary import Times, summed_up
-from csaw.engine.runs.virtual import ASKED, again, prepared_as
-from csaw.engine.samples import Samples, files, open_stored
-from csaw.engine.samples.check import KIND
 from csaw.engine.samples.group_writer import GroupWriter
-from csaw.engine.samples.identifiers import NOTHING, Identifiers
+from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.samples.layouts import VERTEX, Arrays, kind_of
 from csaw.engine.samples.opened import joined
 from csaw.engine.samples.place import is_begun
@@ -35,335 +23,17 @@ from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.batch_loop import Batches
 from csaw.engine.schedule.targets import batches_of
 from csaw.engine.schedule.workers import Totals, totals_of
-from csaw.engine.sources.given_columns import IDS
-from csaw.engine.sources.given_sources import LABELS, TIMES, InStore
-from csaw.engine.sources.sources import SourcesDigest, digest_of
-from csaw.partition import GraphStore, open_graph
-from csaw.partition.arrays.replace import mend_alone
-from csaw.partition.arrays.words import Words
 from csaw.partition.base import arguments
 from csaw.partition.base.kernel_time import Stopwatch, compiled, stand_aside
 from csaw.partition.base.parallel import processors
-from csaw.partition.base.plain_data import OptionValue, Record, Values
+from csaw.partition.base.plain_data import Record
 from csaw.partition.base.python_names import reading
-from csaw.partition.base.stages import LOADING, SAMPLING, WRITING, course, stage
-from csaw.partition.errors import BiasError, OptionError, StoreError
-from csaw.partition.graph.changed_rows import changed_rows, with_edge_to
-from csaw.partition.graph.versions import at_version, drawn_from
+from csaw.partition.base.stages import LOADING, SAMPLING, WRITING, course
+from csaw.partition.errors import BiasError, OptionError
 
-COMPARING = "comparing with the sample"
 REFRESHED = "refreshed"
 """The entry of a summary that says how many instances were drawn again and how many were kept."""
-MOST_ROUNDS = 1000  # times that a list of sources may have been taken from its beginning
-ROOM = 8  # entries of a table by original id for each vertex, at most
 NEAR = 64  # instances between two that are drawn, which are drawn with them where a batch cannot leave out any
-
-# What has changed.
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """A sample, compared with the graph that it is brought up to date with.
-
-    ``job`` draws it on that graph, ``before`` on the graph that it was drawn from; None where that one is gone.
-    ``everything``: why every instance is to be drawn again; empty where the rows that it reads decide. ``changed``:
-    bool [V + 1], which rows count as changed, the last entry False.
-    """
-
-    samples: Samples
-    before: Job | None
-    job: Job
-    everything: str
-    changed: np.ndarray
-    reads: Dependence
-    rows: int
-    """How many rows have changed."""
-
-    @property
-    def instances(self) -> int:
-        """The number of instances on the changed graph."""
-        return self.job.plan.request.instances
-
-    def again(self, first: int, last: int, arrays: Arrays) -> np.ndarray:
-        """bool [n]: which of the instances first .. last - 1 of the sample are to be drawn again, by their arrays."""
-        found = self._other_sources(first, last)
-        for vertices, counts in self.samples.layout.rows_read(arrays, self.reads.depth):
-            hits = self._marks(vertices)
-            if hits.ndim > 1 or not counts:
-                found |= hits.reshape(last - first, -1).any(axis=1)
-            else:
-                bounds = np.append(0, np.cumsum(_elements(self.samples, arrays, counts)))
-                upto = np.append(0, np.cumsum(hits))
-                found |= upto[bounds[1:]] > upto[bounds[:-1]]
-        return found
-
-    def all_again(self) -> np.ndarray:
-        """bool [instances]: which are to be drawn again; new ones are."""
-        found = np.ones(self.instances, bool)
-        if self.is_up_to_date:
-            return ~found
-        if self.everything or self.before is None:
-            return found
-        kept = min(self.before.plan.request.instances, self.instances)
-        with stage(COMPARING, kept, "instances") as compared, ThreadPoolExecutor(processors()) as threads:
-            starts = range(0, kept, self.samples.group_size)
-            spans = [(start, min(start + self.samples.group_size, kept)) for start in starts]
-            for (first, last), some in zip(spans, threads.map(lambda span: self._of_span(*span), spans), strict=True):
-                found[first:last] = some
-                compared(last)
-        return found
-
-    @cached_property
-    def _marks(self) -> "Marks":
-        return Marks(self.samples, self.job.store, self.changed)
-
-    def counts(self, again: np.ndarray) -> Record:
-        """How many instances are drawn again and how many are kept, how many rows have changed, and why all are drawn,
-        if they are.
-        """
-        drawn = int(again.sum())
-        return {"drawn": drawn, "kept": again.size - drawn, "rows": self.rows, "why": self.everything}
-
-    @property
-    def is_up_to_date(self) -> bool:
-        """Whether the sample was drawn from this graph."""
-        return self.before is not None and self.before.store.fingerprint == self.job.store.fingerprint
-
-    def _of_span(self, first: int, last: int) -> np.ndarray:
-        return self.again(first, last, self.samples.group(first, last))
-
-    def _other_sources(self, first: int, last: int) -> np.ndarray:
-        assert self.before is not None
-        before, now = (self._sources(job, first, last) for job in (self.before, self.job))
-        if before.shape != now.shape:
-            return np.ones(last - first, bool)
-        return np.asarray((before != now).reshape(last - first, -1).any(axis=1))
-
-    @staticmethod
-    def _sources(job: Job, first: int, last: int) -> np.ndarray:
-        return job.sources.take(first, last, flat=False)
-
-
-class Marks:
-    """Which vertices are marked, by their ids in a sample of the graph ``store``."""
-
-    def __init__(self, samples: Samples, store: GraphStore, marked: np.ndarray) -> None:
-        self.samples, self.marked, self.ids = samples, marked, None
-        ids = store.vertex_ids() if samples.ids == "original" else None
-        if ids is None:
-            return
-        if samples.fill == NOTHING and ids.size and ids.min() >= 0 and ids.max() < ROOM * ids.size:
-            self.marked = np.zeros(int(ids.max()) + 2, bool)
-            self.marked[ids[marked[:-1]]] = True
-        else:
-            self.ids = ids
-
-    def __call__(self, vertices: np.ndarray) -> np.ndarray:
-        at = vertices if self.ids is None else self.samples.dense(vertices, self.ids)
-        if at.size and not -1 <= int(at.min()) <= int(at.max()) < self.marked.size - 1:
-            raise StoreError(f"{self.samples.path}: expected vertices of its graph, found others; {files.AGAIN}")
-        return self.marked[at]  # what stands for no vertex is -1, the last entry
-
-
-def _elements(samples: Samples, arrays: Arrays, counts: str) -> np.ndarray:
-    return samples.layout.elements(arrays[counts])  # type: ignore[attr-defined]  # of a layout with counts
-
-
-@reading(
-    {
-        "path": arguments.path("a sample store"),
-        "graph": arguments.maybe(arguments.path("the graph store")),
-        "version": arguments.maybe(arguments.whole()),
-        "algo": arguments.simple,
-    }
-)
-def compare(
-    path: str | Path,
-    graph: str | Path | None = None,
-    version: int | None = None,
-    *,
-    algo: Algo | None = None,
-    **options: OptionValue,
-) -> Comparison:
-    """Compare the graph of a stored sample with a later version of it, or with another graph store.
-
-    Args:
-        path: the sample store.
-        graph: path of the graph store; by default that of the graph when it was sampled.
-        version: number of the version of the graph store; by default the newest.
-        algo: ``FILE.py:CLASS`` if its algorithm does not come with csaw.
-        **options: ``sources``, if the sample does not have all of them, and options of a run that change no byte, such
-            as ``device`` and ``memory``.
-
-    Returns:
-        The Comparison.
-
-    Raises:
-        OptionError: the sample has columns of data, or does not have all of its sources.
-        StoreError: the sample is virtual or damaged, or there is no graph.
-    """
-    path = Path(path)
-    mend_alone(path, KIND)
-    samples = open_stored(path)
-    before, job = _jobs(samples, graph, version, algo, options)
-    return _compared(samples, before, job)
-
-
-def _jobs(
-    samples: Samples, graph: str | Path | None, version: int | None, algo: Algo | None, options: Values
-) -> tuple[Job | None, Job]:
-    """The job of a sample on the graph that it was drawn from, None where that is gone, and on another version."""
-    path, held, request = samples.path, samples.manifest.get("graph", {}), samples.manifest["request"]
-    where = held.get("path") if graph is None else graph
-    if where is None:
-        raise StoreError(f"{path} does not contain the path of its graph; give it with --graph")
-    if request.get("columns"):
-        raise OptionError(f"{path}: a sample does not keep the data of --columns; draw it again with csaw sample")
-    new = open_graph(at_version(where, version))
-    old = _drawn_from(held.get("path") or where, request["fingerprint"])
-    name = named(path, request, algo)
-    given: Values = {one: request.get(one) for one in ASKED if request.get(one) is not None}
-    given |= given_again(path, request, name) | options
-    given |= _sources_of(samples, old or new) if options.get("sources") is None else {}
-    before = None
-    if old is not None:
-        before, given = again(path, old, name, request, given)
-        if before.sources.instances == prepared_as(old, name, request, _by_default(given)).sources.instances:
-            given = _by_default(given)
-    return before, prepared_as(new, name, request, given)
-
-
-def _by_default(given: Values) -> Values:
-    """The options of a run with as many instances as there are by default."""
-    return {name: value for name, value in given.items() if name != "instances"}
-
-
-def _drawn_from(where: str | Path, fingerprint: object) -> GraphStore | None:
-    """The version of a graph store that a sample was drawn from; None where it is gone."""
-    try:
-        store = open_graph(drawn_from(where, fingerprint))
-    except StoreError:
-        return None
-    return store if store.fingerprint == fingerprint else None
-
-
-def _compared(samples: Samples, before: Job | None, job: Job) -> Comparison:
-    grows = before is None or before.store.vertices != job.store.vertices
-    reads = dependence(job.store, job.algorithm, job.plan, grows=grows)
-    everything = _why_everything(samples, before, job) or reads.everything
-    changed, rows = np.zeros(job.store.vertices + 1, bool), 0
-    if not everything:
-        assert before is not None
-        changed = changed_rows(before.store, job.store, job.plan.needs.stored_columns)
-        rows = int(changed.sum())
-        if reads.neighbors:
-            changed = with_edge_to(job.store, changed)
-    return Comparison(samples, before, job, everything, changed, reads, rows)
-
-
-def _why_everything(samples: Samples, before: Job | None, job: Job) -> str:
-    """Why no instance can be kept, whatever rows it reads; empty if some may be."""
-    if samples.manifest.get("draws") != DRAWS:
-        return f"csaw {samples.manifest.get('version')} drew the sample with other random numbers"
-    if before is None:
-        return "the graph that the sample was drawn from is no longer there"
-    was, now = before.plan.request.as_dict(), job.plan.request.as_dict()
-    counted = ("fingerprint", "instances", "group_size", "sources")
-    if other := [one for one in was if one not in counted and was[one] != now.get(one)]:
-        return f"{other[0]} is {now.get(other[0])} on this graph, and was {was[other[0]]}"
-    if not _same_vertices(before.store, job.store):
-        return "vertices have other numbers in this graph"
-    laws = [law_of(one.store if one.rows is None else one.rows, one.algorithm, one.plan) for one in (before, job)]
-    if laws[0] != laws[1]:
-        return "the bounds of its biases have changed with the graph"
-    if before.sources.chances_of(0, 1) is not None and before.store.vertices != job.store.vertices:
-        return "the chances of seeds depend on the number of vertices"
-    return ""
-
-
-def _same_vertices(old: GraphStore, new: GraphStore) -> bool:
-    """Whether the vertices of ``old`` have the same numbers in ``new``, in a graph of the same kind."""
-    kinds = [(one.directed, one.id_kind, one.hook_columns) for one in (old, new)]
-    if kinds[0] != kinds[1] or old.vertices > new.vertices:
-        return False
-    before, now = old.stored_ids(), new.stored_ids()
-    if before is None or now is None:
-        return before is now
-    if isinstance(before, Words) and isinstance(now, Words):
-        ends = now.offsets[: before.offsets.size]
-        return bool(np.array_equal(before.offsets, ends) and np.array_equal(before.text, now.text[: int(ends[-1])]))
-    assert isinstance(before, np.ndarray)  # ids of one kind are held alike
-    assert isinstance(now, np.ndarray)
-    return bool(np.array_equal(before, now[: before.size]))
-
-
-def _sources_of(samples: Samples, store: GraphStore) -> Values:
-    """The option ``sources`` of a sample: a rule, or the list that its instances have taken."""
-    said = SourcesDigest.parse(samples.manifest["request"]["sources"])
-    if said.kind is not SourceKind.LIST:
-        return {"sources": "all"} if said.kind is SourceKind.ALL else {}
-    listed, beside = _listed(samples, said, None if samples.ids != "original" else store.vertex_ids())
-    if listed is None:
-        raise OptionError(f"{samples.path} lacks some of its sources; give them with --sources, as when it was drawn")
-    ids = store.original_ids(listed.astype(store.id_dtype))
-    return {"sources": {IDS: ids} | beside if beside else ids.reshape(-1, 2) if samples.layout == "links" else ids}
-
-
-def _listed(samples: Samples, said: SourcesDigest, ids: np.ndarray | None) -> tuple[np.ndarray | None, Values]:
-    """The list of sources as dense ids, with labels and times; None where instances have not taken all of it."""
-    layout, parts = samples.layout, [arrays for _, arrays in samples.iter_groups()]
-    if not parts:
-        return None, {}
-    taken = np.concatenate([samples.dense(layout.sources(arrays)[0], ids) for arrays in parts])
-    held = {name: np.concatenate([one[name].reshape(-1) for one in parts]) for name in _BESIDE if name in parts[0]}
-    if "input_id" in held:
-        _, first = np.unique(held["input_id"], return_index=True)
-        sizes: Iterator[int] = iter([first.size])
-    else:
-        first = np.arange(taken.size)
-        sizes = (taken.size // k for k in range(1, MOST_ROUNDS) if taken.size % k == 0)
-    for size in sizes:
-        listed = np.ascontiguousarray(taken[first[:size]])
-        if digest_of(listed) == said.digest:
-            kinds = (LABELS, LABELS, np.asarray), (TIMES, "seed_time", InStore)
-            wanted = {LABELS: said.labels, "seed_time": said.times}
-            beside = {one: kind(held[of][first[:size]]) for one, of, kind in kinds if wanted[of] and of in held}
-            return listed, beside
-    return None, {}
-
-
-_BESIDE = ("input_id", LABELS, "seed_time")
-
-
-def changed_since(samples: Samples, version: int, *, algo: Algo | None = None, **options: OptionValue) -> np.ndarray:
-    """The numbers of the instances that a sample of another version of the graph may not have in common with this one.
-
-    Args:
-        samples: stored samples.
-        version: number of an earlier version of their graph store.
-        algo: ``FILE.py:CLASS`` if their algorithm does not come with csaw.
-        **options: as for :func:`compare`.
-
-    Returns:
-        int64, ascending: those that are other ones on the two versions, and perhaps a few that only read other rows;
-        all of them, if no rows decide.
-
-    Raises:
-        OptionError: as for :func:`compare`; or the version is a later one.
-        StoreError: as for :func:`compare`; or there is no such version.
-    """
-    own, other = _jobs(samples, None, version, algo, options)
-    if own is None:
-        raise StoreError(f"{samples.path}: the version of the graph that it was drawn from is no longer there")
-    if version > own.store.version:
-        raise OptionError(
-            f"since: {samples.path} is of version {own.store.version} of its graph; expected an earlier one, found "
-            f"{version}"
-        )
-    return np.flatnonzero(_compared(samples, other, own).all_again())
-
-
-# Drawing what has changed, and copying the rest.
 
 
 @reading({"out": arguments.maybe(arguments.path("a sample store")), "overwrite": arguments.flag})

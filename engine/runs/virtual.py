@@ -244,10 +244,10 @@ def _job_of(
     store = _graph_of(path, graph or wanted.get("graph", {}).get("path"), request)
     given = {one: request.get(one) for one in ASKED if request.get(one) is not None}
     given |= given_again(path, request, name) | _given_again(path, attributes[VIRTUAL], checksums, store) | options
-    return again(path, store, name, request, given)[0]
+    return reproduced(path, store, name, request, given)[0]
 
 
-def again(path: Path, store: GraphStore, name: str, request: Recorded, given: Values) -> tuple[Job, Values]:
+def reproduced(path: Path, store: GraphStore, name: str, request: Recorded, given: Values) -> tuple[Job, Values]:
     """The job that the sample at ``path`` was drawn by, and the options that prepare it, of which ``given`` are known.
 
     StoreError where its request cannot be made again.

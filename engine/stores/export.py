@@ -126,7 +126,7 @@ def export(
         assert not isinstance(part, str)  # it has been read
         samples = part_of(samples, *part)
     if changed_since is not None:
-        from csaw.engine.runs.refresh import changed_since as changed
+        from csaw.engine.runs.comparison import changed_since as changed
 
         if part is not None:
             raise OptionError("--part: leave it out with --changed-since, which chooses the instances")

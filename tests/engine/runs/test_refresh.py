@@ -13,7 +13,8 @@ from fuzz.kills import Steps, kill_at
 
 import csaw
 from csaw.engine.plan import planning
-from csaw.engine.runs.refresh import compare, refresh
+from csaw.engine.runs.comparison import compare
+from csaw.engine.runs.refresh import refresh
 from csaw.partition.errors import OptionError, StoreError
 
 SEED = 3
@@ -144,9 +145,22 @@ def test_it_has_the_bytes_of_a_full_draw(tmp_path, algo, options, keeps):
 
 @pytest.mark.parametrize(("algo", "options", "keeps"), DRAWN, ids=lambda one: str(one)[:60])
 @pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.one_in(3)
 def test_it_has_them_where_vertices_are_new(tmp_path, algo, options, keeps, weighted):
     needs = "weighted" in options or "e.weight" in str(options)
     compared(grown(tmp_path, 2, weighted=weighted or needs, directed=not weighted, far=True), tmp_path, algo, options)
+
+
+@pytest.mark.parametrize("algo", ["deepwalk", "node2vec", "neighbor", "minibatch", "layer"])
+@pytest.mark.parametrize("duplicates", ["last", "sum", "keep"])
+def test_edges_with_other_weights_and_repeated_ones_count_as_changed(tmp_path, algo, duplicates):
+    rows = edges_of(random.Random(13), 60, 150, weighted=True)
+    made = csaw.partition(text(tmp_path / "a.txt", rows), tmp_path / "g.zarr", directed=False, weight_column=3)
+    again = [(a, b, weight + 3) for a, b, weight in rows[:2]]
+    csaw.append(made.path, text(tmp_path / "b.txt", again), weight_column=3, duplicates=duplicates)
+    done = compared(made.path, tmp_path, algo, {"weighted": True} if algo in ("neighbor", "minibatch") else {})
+    assert done["drawn"]
+    assert done["why"] or done["rows"] == len({end for row in again for end in row[:2]})
 
 
 @pytest.mark.parametrize(("algo", "options"), TIMED, ids=lambda one: str(one)[:60])
