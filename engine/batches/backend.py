@@ -49,6 +49,7 @@ ANYWHERE: Mapping[BatchKind, Begin] = {
     BatchKind.BUDGETS: Late(f"{HERE}.budgets", "Budgets"),
     BatchKind.FRONTIERS: Late(f"{HERE}.traversals", "Traversals"),
     BatchKind.LINKS: Late(f"{HERE}.links", "Links"),
+    BatchKind.LINKS_IN_TIME: Late(f"{HERE}.links", "LinksInTime"),
 }
 """The classes of batches that need nothing of a backend beyond its contract."""
 

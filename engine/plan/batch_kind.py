@@ -84,6 +84,8 @@ class BatchKind(StrEnum):
     """Any other traversal, frontier by frontier."""
     LINKS = "links"
     """Links with negatives, each drawn from the row of its source."""
+    LINKS_IN_TIME = "links-in-time"
+    """The same as of the time of each link, on a CPU."""
 
 
 def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
@@ -97,7 +99,7 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
         case Clocks():
             return BatchKind.CLOCK_WALKS
         case NonNeighbors():
-            return BatchKind.LINKS
+            return BatchKind.LINKS_IN_TIME if in_time else BatchKind.LINKS
         case SharedNumbers():
             return BatchKind.SHARED_DRAWS_IN_TIME if in_time else BatchKind.SHARED_DRAWS
         case VertexLayer():

@@ -114,6 +114,10 @@ def _shape(
     method = choose_select(algorithm, weighted, options.select, store.stored)
     needs = find_needs(store, algorithm, weighted=weighted, select=method, collision=options.collision)
     _refuse_induced(algorithm, options)
+    if devices and needs.timed and isinstance(algorithm.rule, NonNeighbors):
+        raise OptionError(
+            "--negative-time: expected --device cpu or auto, found a GPU: negatives as of a time are drawn on the CPU"
+        )
     induced, target = options.induced or algorithm.ends_induced, int(options.target) if sources.at_random else 0
     row, in_flight = instance_bytes(store, algorithm, sizes, layout, sources, needs, induced and not target)
     sample = in_flight if target else min(row, in_flight)

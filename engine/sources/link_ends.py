@@ -51,6 +51,15 @@ def edges_of(store: GraphStore, algorithm: Algorithm) -> int:
     return int(edges)
 
 
+def refuse_one_time(algorithm: Algorithm) -> None:
+    """OptionError where one time is given for links that are edges, which have times of their own."""
+    if getattr(algorithm, "start_time", None) is not None:
+        raise OptionError(
+            "--start-time: expected links in a file of --sources with it, found edges of the graph, which have times of "
+            "their own; leave it out"
+        )
+
+
 def require_pairs(listed: np.ndarray, given: object) -> None:
     """OptionError for a list of sources that has no pairs."""
     if isinstance(given, str) and given.startswith(("random:", "type:")):
