@@ -166,8 +166,8 @@ class LinksWithNegatives(Traversal):
     negative_time: str | None = option(
         None,
         kind=str,
-        help="draw negatives as of the time of their link, among vertices that have an edge by then: without those that "
-        "the source has an edge to by then (until), or at any time (ever)",
+        help="draw negatives as of the time of their link, among vertices that have an edge by then, and without those "
+        "to which the source has an edge by then (until), or at any time (ever)",
         choices=AS_OF,
         none="times do not count",
         is_later=True,

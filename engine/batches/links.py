@@ -17,6 +17,7 @@ from csaw.engine.schedule.schedule import crowds
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import BEFORE_ALL, NO_TIME, TIME
 from csaw.partition.graph.store import INDICES, GraphStore
+from csaw.partition.graph.views import OfRelation
 
 EXPONENT_UNITS = 61  # bits of the sum of all biases by degree
 MOST_UNITS = 40  # bits behind the point of one, which a float64 below 2^13 has
@@ -152,11 +153,13 @@ class LinksInTime(Links):
     def _draw(self, ready: Array) -> None:
         if self.backend.first_times is None:
             by_degree = np.diff(self._upto())  # of none where all are as likely
-            self.backend.first_times = by_first_time(self.backend.store.stored, self._bounds(), by_degree)
+            stored = self.backend.store.stored
+            whole = stored.store if isinstance(stored, OfRelation) else stored
+            self.backend.first_times = by_first_time(whole, self._bounds(), by_degree)
         self.backend.draw_negatives_in_time(self, ready, self._bounds(), self.backend.first_times)
 
     def _as_of(self, place: int) -> str:
-        return f" as of the time {self.time[place]}, by which it must have an edge"
+        return f", those with an edge by the time {self.time[place]}"
 
     def on_device(self) -> dict[str, Array]:
         return super().on_device() | {"time": self.time}

@@ -285,7 +285,11 @@ def _from_file(path: Path, store: GraphStore, are_seeds: bool, asked: Asked, a_l
             f"--sources: expected all, random:N, type:NAME or a file of vertex ids, found {quoted(str(path))}, {why}"
         )
     are_links, one_time = a_line == LINK_ENDS, a_line == LINK_ENDS and asked is Asked.SAME
-    units, are_words, are_columns = _units(store), store.id_kind == STRING, are_seeds or (asked in FORMS and not one_time)
+    units, are_words, are_columns = (
+        _units(store),
+        store.id_kind == STRING,
+        are_seeds or (asked in FORMS and not one_time),
+    )
     tells, data = (1 if are_columns else None) if are_words else 0, text_of(path)
     if not are_words and (asked not in FORMS or one_time) and (ids := plain_integers(data, a_line=a_line)) is not None:
         return Listed(np.asarray(store.dense_ids(ids), np.int64))

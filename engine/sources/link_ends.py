@@ -55,8 +55,8 @@ def refuse_one_time(algorithm: Algorithm) -> None:
     """OptionError where one time is given for links that are edges, which have times of their own."""
     if getattr(algorithm, "start_time", None) is not None:
         raise OptionError(
-            "--start-time: expected links in a file of --sources with it, found edges of the graph, which have times of "
-            "their own; leave it out"
+            "--start-time: expected links in a file of --sources with it, found edges of the graph, which have times "
+            "of their own; leave it out"
         )
 
 

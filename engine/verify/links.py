@@ -1,7 +1,7 @@
 """Checks of links: their ends are those that were asked for, no negative is an edge, and negatives fit their law."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from typing import cast
 
@@ -14,11 +14,13 @@ from csaw.engine.sources.link_ends import relation_of
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.course import EDGES, LAW, passed
 from csaw.engine.verify.groups import MOVED
-from csaw.engine.verify.kernels import first_edge, multiplicity, place_negatives
+from csaw.engine.verify.kernels import copy_at, first_edge, multiplicity, place_negatives
+from csaw.engine.verify.layouts_in_time import SeedTimes
 from csaw.engine.verify.pooled import independence, lagged
 from csaw.engine.verify.statistics import BINS, LEAST_EXPECTED, Result, even, fit, normal_sum, ranges
 from csaw.partition import Graph
 from csaw.partition.base.stages import stage
+from csaw.partition.graph.edge_columns import TIME
 from csaw.partition.graph.types import RELATION
 
 PLACES = 20260301  # seed, fixed: the verdict on a sample never changes
@@ -34,53 +36,74 @@ SAID = {
 
 
 def verify_links(subject: Subject, checks: Checks) -> None:
-    """Check the ends of all links and all negatives; then the law of edges that were drawn, and of negatives."""
+    """Check the ends of all links, their times and all negatives; then the law of edges that were drawn, and of
+    negatives.
+    """
     graph = graph_of(subject)
-    ends, law = Ends(subject, graph), Negatives(subject, graph)
-    wrong = dict.fromkeys(SAID, 0)
+    law = negatives_of(subject, graph)
+    ends = Ends(subject, graph, law.lists_times)
+    wrong = dict.fromkeys(law.said, 0)
     for start, arrays in passed(subject.samples, EDGES, subject.watch):
-        links, negatives = (np.ascontiguousarray(subject.dense(arrays[name])) for name in ("links", "negatives"))
+        links, negatives, times = drawn_in(subject, arrays)
         if (links < 0).any():
             wrong["sources"] += int((links < 0).any(axis=1).sum())
             continue
-        for name, count in (ends.wrong(start, links) | law.wrong(links, negatives)).items():
+        for name, count in (ends.wrong(start, links, times) | law.wrong(links, negatives, times)).items():
             wrong[name] += count
-        law.add(links, negatives)
+        law.add(links, negatives, times)
     for name, count in wrong.items():
-        checks.count(name, count, SAID[name])
+        checks.count(name, count, law.said[name])
     with stage(LAW):
         ends.judge(checks)
         if not any(wrong.values()):
             law.judge(checks)
 
 
-class Ends:
-    """The ends of links: edges that are drawn or taken in turn, or a list."""
+def drawn_in(subject: Subject, arrays: Arrays) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The links and the negatives of a group as dense ids, and the times of its links, of which there may be none."""
+    links, negatives = (np.ascontiguousarray(subject.dense(arrays[name])) for name in ("links", "negatives"))
+    return links, negatives, arrays.get(TIME.name, np.zeros(0, np.int64))
 
-    def __init__(self, subject: Subject, graph: Graph) -> None:
+
+class Ends:
+    """The ends of links: edges that are drawn or taken in turn, or a list; and the times of links."""
+
+    def __init__(self, subject: Subject, graph: Graph, in_time: bool) -> None:
         """``graph``: what :func:`graph_of` returns, as everywhere here."""
         self.subject, self.graph = subject, graph
+        self.times = graph.columns[TIME.name] if in_time else None
+        self.listed_times = SeedTimes(subject)
         self.drawn, self.random = list[np.ndarray](), np.random.default_rng(PLACES)
         self.listed = (subject.asked.count or 0) // 2
         self.digest, self.met = hashlib.sha256(), 0
         again = 0 < self.listed < subject.samples.instances
         self.list = np.full((self.listed, 2), -1, np.int64) if again else None
 
-    def wrong(self, start: int, links: np.ndarray) -> dict[str, int]:
+    def wrong(self, start: int, links: np.ndarray, times: np.ndarray) -> dict[str, int]:
         """Count wrong links of a group from number ``start`` on, and note what the law needs."""
         kind, (source, target) = self.subject.sources, np.ascontiguousarray(links.T)
         if kind is SourceKind.LIST:
+            if self.times is not None and self.listed:
+                places = 2 * (start + np.arange(len(links))[:, None]) + np.arange(2)
+                self.listed_times.add((places % (2 * self.listed)).ravel(), np.repeat(times, 2))
             return {"sources": self._wrong_listed(start, links)}
         edge, copies = np.empty(source.size, np.int64), np.empty(source.size, np.int64)
         first_edge(self.graph.indptr, self.graph.indices, source, target, edge)
         multiplicity(self.graph.indptr, self.graph.indices, source, target, copies)
+        wrong = {"edges": int((copies == 0).sum())}
         if kind is SourceKind.ALL:
             asked = (start + np.arange(source.size)) % max(self.graph.indices.size, 1)
             other = (asked < edge) | (asked >= edge + copies)
-            return {"edges": int((copies == 0).sum()), "sources": int(other.sum())}
+            if self.times is not None:
+                wrong["times"] = int((self.times[asked] != times).sum())
+            return wrong | {"sources": int(other.sum())}
         number = edge + np.floor(self.random.random(edge.size) * copies)
+        if self.times is not None:
+            share, edge = self.random.random(edge.size), edge.copy()
+            copy_at(edge, copies, self.times, times, share, number)
+            wrong["times"] = int(((number < 0) & (copies > 0)).sum())
         self.drawn.append((number + self.random.random(edge.size)) / max(self.graph.indices.size, 1))
-        return {"edges": int((copies == 0).sum())}
+        return wrong
 
     def _wrong_listed(self, start: int, links: np.ndarray) -> int:
         """Note the links of the list itself, and count those that come again as others."""
@@ -101,6 +124,8 @@ class Ends:
             else:
                 other = self.digest.hexdigest()[:32] != self.subject.asked.digest
                 checks.count("list of links", int(other), "lists with other links than asked for")
+            if self.times is not None:
+                self.listed_times.judge(checks)
         elif self.drawn:
             places = np.concatenate(self.drawn)
             found = even(places, BINS, MOVED.format("links", "edges")) + independence(places) + lagged(places)
@@ -109,6 +134,10 @@ class Ends:
 
 class Negatives:
     """The negatives of links, which are drawn from the vertices of the type of the destination by their biases."""
+
+    said: Mapping[str, str] = SAID
+    lists_times = False
+    """Whether each link has a time."""
 
     def __init__(self, subject: Subject, graph: Graph) -> None:
         self.subject, self.algorithm = subject, cast(LinksWithNegatives, subject.algorithm)
@@ -134,16 +163,25 @@ class Negatives:
         spans = [slice(*ends) for ends in pairwise(self.bounds.tolist())]
         self.of_type = np.stack([np.bincount(self.classes[s], self.bias[s], self.found.size) for s in spans])
 
+    def copies(self, source: np.ndarray, vertex: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """int64 [n]: the edges that lead from each source to a vertex, and that count at the time of its link."""
+        copies = np.empty(vertex.size, np.int64)
+        multiplicity(self.graph.indptr, self.graph.indices, source, vertex, copies)
+        return copies
+
+    def is_there(self, vertex: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """bool [n]: whether each of some vertices may be a negative at a time."""
+        return np.ones(vertex.shape, bool)
+
     def _spans(self, links: np.ndarray) -> np.ndarray:
         """The number of the type of each destination."""
         return np.searchsorted(self.bounds, links[:, 1], side="right") - 1
 
-    def wrong(self, links: np.ndarray, negatives: np.ndarray) -> dict[str, int]:
+    def wrong(self, links: np.ndarray, negatives: np.ndarray, times: np.ndarray) -> dict[str, int]:
         """Count what is wrong of the negatives of a group."""
         number, source = self._spans(links), np.repeat(links[:, 0], negatives.shape[1])
         held = negatives.ravel() >= 0
-        copies = np.empty(source.size, np.int64)
-        multiplicity(self.graph.indptr, self.graph.indices, source, negatives.ravel(), copies)
+        copies = self.copies(source, negatives.ravel(), np.repeat(times, negatives.shape[1]))
         low, high = self.bounds[number], self.bounds[number + 1]
         outside = (negatives >= 0) & ((negatives < low[:, None]) | (negatives >= high[:, None]))
         types = int(outside.sum())
@@ -154,10 +192,10 @@ class Negatives:
             "negatives": int((copies[held] > 0).sum()),
             "types": types,
             "self": own,
-            "missing": self._missing(links, negatives),
+            "missing": self._missing(links, negatives, times),
         }
 
-    def _missing(self, links: np.ndarray, negatives: np.ndarray) -> int:
+    def _missing(self, links: np.ndarray, negatives: np.ndarray, times: np.ndarray) -> int:
         """Links whose negatives are not all there although some vertex could be one, or that leave out what is no
         vertex of the graph.
         """
@@ -165,22 +203,26 @@ class Negatives:
         if not self.algorithm.skip_full:
             return lacks.size
         wrong = int(((negatives[lacks] >= 0).any(axis=1)).sum())
-        return wrong + sum(bool(self.free(links[k])[1].any()) for k in lacks.tolist())
+        return wrong + sum(bool(self.free(links[k], times[k : k + 1])[1].any()) for k in lacks.tolist())
 
-    def free(self, link: np.ndarray) -> tuple[int, np.ndarray]:
+    def free(self, link: np.ndarray, time: np.ndarray) -> tuple[int, np.ndarray]:
         """The first vertex of the type of a link's destination, and of it and those behind it the biases with which
-        they are drawn; 0 of those that are no negatives.
+        they are drawn; 0 of those that are no negatives. ``time``: that of the link, [1], or [0].
         """
         source, number = int(link[0]), int(self._spans(link[None])[0])
         low, high = self.bounds[number : number + 2].tolist()
-        taken = self.graph.indices[self.graph.indptr[source] : self.graph.indptr[source + 1]].astype(np.int64)
-        free = self.bias[low:high].copy()
+        taken = self.neighbors(source, time)
+        free = self.bias[low:high] * self.is_there(np.arange(low, high), time)
         free[taken[(taken >= low) & (taken < high)] - low] = 0.0
         if low <= source < high and not self.algorithm.allow_self:
             free[source - low] = 0.0
         return low, free
 
-    def add(self, links: np.ndarray, negatives: np.ndarray) -> None:
+    def neighbors(self, source: int, time: np.ndarray) -> np.ndarray:
+        """int64: the vertices to which a source has an edge that counts at a ``time``."""
+        return self.graph.indices[self.graph.indptr[source] : self.graph.indptr[source + 1]].astype(np.int64)
+
+    def add(self, links: np.ndarray, negatives: np.ndarray, times: np.ndarray) -> None:
         """Compare the negatives of as many links of a group with their law as the budget allows."""
         self.links += len(links)
         whole = np.flatnonzero((negatives >= 0).all(axis=1))
@@ -195,21 +237,8 @@ class Negatives:
         low, high = self.bounds[number], self.bounds[number + 1]
         source = np.ascontiguousarray(links[some, 0])
         own = (source >= low) & (source < high) & (not self.algorithm.allow_self)
-        before, taken = np.empty(picked.shape), np.zeros((some.size, self.found.size))
-        place_negatives(
-            self.graph.indptr,
-            self.graph.indices,
-            source,
-            own,
-            low,
-            high,
-            picked,
-            self.upto,
-            self.classes,
-            before,
-            taken,
-        )
-        free = self.of_type[number] - taken
+        now = times[some] if self.lists_times else times
+        before, free = self._before(source, own, number, picked, now)
         total = np.maximum(free.sum(axis=1), 1e-300)
         draw = self.random.random(picked.shape)
         self.places.append(((before + self.bias[picked] * draw) / total[:, None]).ravel())
@@ -217,17 +246,40 @@ class Negatives:
         self.expected += (free / total[:, None]).sum(axis=0) * picked.shape[1]
         for end, vertex in enumerate(np.ascontiguousarray(links[some].T)):
             able = (vertex >= low) & (vertex < high) & ((vertex != source) | self.algorithm.allow_self)
-            self.at_ends[end] += self._share(source, vertex, able, picked, total)
+            able &= self.is_there(vertex, now)
+            self.at_ends[end] += self._share(vertex, able & (self.copies(source, vertex, now) == 0), picked, total)
+
+    def _before(
+        self, source: np.ndarray, own: np.ndarray, number: np.ndarray, picked: np.ndarray, times: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Of the negatives ``picked`` of links, the biases of all vertices in front of each that could have been drawn;
+        and the sums of the biases of all that could, by class, float64 [links, classes].
+
+        ``own``: whether the source would be one of them; ``number``: of the type of their vertices.
+        """
+        before, taken = np.empty(picked.shape), np.zeros((source.size, self.found.size))
+        place_negatives(
+            self.graph.indptr,
+            self.graph.indices,
+            source,
+            own,
+            self.bounds[number],
+            self.bounds[number + 1],
+            picked,
+            self.upto,
+            self.classes,
+            before,
+            taken,
+        )
+        return before, self.of_type[number] - taken
 
     def _share(
-        self, source: np.ndarray, vertex: np.ndarray, able: np.ndarray, picked: np.ndarray, total: np.ndarray
+        self, vertex: np.ndarray, able: np.ndarray, picked: np.ndarray, total: np.ndarray
     ) -> tuple[float, float, int]:
         """How many negatives are one ``vertex`` of each link beyond what is expected; the variance of that; and how
-        many could be. ``able``: bool, whether it could be a negative if no edge led to it.
+        many could be. ``able``: bool, whether it could be a negative.
         """
-        copies = np.empty(vertex.size, np.int64)
-        multiplicity(self.graph.indptr, self.graph.indices, source, vertex, copies)
-        chance = np.where(able & (copies == 0), self.bias[vertex] / total, 0.0)
+        chance = np.where(able, self.bias[vertex] / total, 0.0)
         excess = (picked == vertex[:, None]).sum() - picked.shape[1] * chance.sum()
         variance = picked.shape[1] * (chance * (1.0 - chance)).sum()
         return float(excess), float(variance), picked.shape[1] * int((chance > 0.0).sum())
@@ -275,16 +327,25 @@ def graph_of(subject: Subject) -> Graph:
     kept = graph.columns[RELATION.name] == number
     row = np.repeat(np.arange(graph.indptr.size - 1), np.diff(graph.indptr))[kept]
     indptr = np.append(0, np.cumsum(np.bincount(row, minlength=graph.indptr.size - 1)))
-    return Graph(indptr, graph.indices[kept], None, {})
+    times = {TIME.name: graph.columns[TIME.name][kept]} if TIME.name in graph.columns else {}
+    return Graph(indptr, graph.indices[kept], None, times)
+
+
+def negatives_of(subject: Subject, graph: Graph) -> Negatives:
+    """The law of the negatives of a sample."""
+    from csaw.engine.verify.links_in_time import NegativesInTime
+
+    in_time = cast(LinksWithNegatives, subject.algorithm).negative_time is not None
+    return (NegativesInTime if in_time else Negatives)(subject, graph)
 
 
 def chances_of_links(subject: Subject) -> Callable[[Arrays], Iterator[float]]:
     """A function that yields the chances of the negatives of one link."""
-    law = Negatives(subject, graph_of(subject))
+    law = negatives_of(subject, graph_of(subject))
 
     def chances(arrays: Arrays) -> Iterator[float]:
-        links, negatives = (np.ascontiguousarray(subject.dense(arrays[name])) for name in ("links", "negatives"))
-        low, free = law.free(links[0])
+        links, negatives, times = drawn_in(subject, arrays)
+        low, free = law.free(links[0], times[:1])
         total = float(free.sum())
         yield from (float(free[v - low]) / total for v in negatives[0].tolist() if v >= 0 and total > 0.0)
 

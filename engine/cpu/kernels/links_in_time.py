@@ -2,10 +2,10 @@
 
 The vertices of a type are in the order of their first edges, so that those which may be negatives of a link are the
 first ones. Negative j of an instance is drawn at slot j: its tries propose one of these, uniformly or by running sums
-of biases, and the first one stays that is no neighbor. A binary search in the sorted row finds the edges to it, of which
-any that counts tells. After LINK_TRIES of them, the vertex is chosen by its rank among those that the row leaves free,
-which is found by a search in the sorted places of the others. Each free vertex has its chance in proportion to its
-bias, and every loop has a bound.
+of biases, and the first one stays that is no neighbor. A binary search in the sorted row finds the edges to it; it is a
+neighbor if one of them counts. After LINK_TRIES of them, the vertex is chosen by its rank among those that the row
+leaves free, which is found by a search in the sorted places of the others. Each free vertex has its chance in
+proportion to its bias, and every loop has a bound.
 """
 
 import numpy as np
@@ -41,8 +41,8 @@ def draw_negatives_in_time(
     time,
     negatives,
 ):
-    """Fill the rows ``entries`` of ``negatives``, but not where no vertex is possible, and of links with a ``place`` the
-    destination and the ``time``, int64 [n].
+    """Fill the rows ``entries`` of ``negatives``, but not where no vertex is possible; of links with a ``place`` also
+    the destination and the ``time``, int64 [n].
 
     ``vertices``, ``first_times``, ``known``, ``places``, ``upto``: see ByFirstTime in engine/plan/contracts.py.
     ``ever``: whether an edge counts whose time is after that of the link. All others: see ``draw_negatives``.
@@ -79,9 +79,7 @@ def draw_negatives_in_time(
 
 
 @inner
-def draw_of_link(
-    graph, seed, instance, begin, end, low, high, without, now, ever, vertices, places, upto, negatives
-):
+def draw_of_link(graph, seed, instance, begin, end, low, high, without, now, ever, vertices, places, upto, negatives):
     """Draw the ``negatives`` of a link of the time ``now`` among the vertices with the places ``low`` to ``high`` - 1,
     but not ``without``, nor those in the row begin .. end - 1.
     """
