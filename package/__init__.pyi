@@ -134,6 +134,8 @@ class _Links(_Run, total=False):
     negative_bias: Literal["none", "degree"]
     allow_self: bool
     skip_full: bool
+    negative_time: Literal["until", "ever"] | None
+    start_time: SupportsFloat | str | date | datetime64 | None
 
 class _Minibatch(_Run, total=False):
     seeds_per_batch: SupportsIndex | str
@@ -256,6 +258,7 @@ class _OfAll(_Run, total=False):
     negative_bias: Literal["none", "degree"]
     allow_self: bool
     skip_full: bool
+    negative_time: Literal["until", "ever"] | None
     disjoint: bool
     norms: str | None
     p: SupportsFloat | str
@@ -1066,6 +1069,8 @@ def links(
     negative_bias: Literal["none", "degree"] = "none",
     allow_self: bool = False,
     skip_full: bool = False,
+    negative_time: Literal["until", "ever"] | None = None,
+    start_time: SupportsFloat | str | date | datetime64 | None = None,
     **options: Unpack[_Sample],
 ) -> Samples: ...
 
