@@ -39,6 +39,9 @@ from csaw.partition.ingestion.time_value import expected_time, read_time, times_
 # The times of sources, of traversals that select in time.
 
 
+LINK_TIMES, SOURCE_TIMES = "--negative-time", "--time-strategy"
+
+
 class Asked(Enum):
     """The times that an algorithm asks of its sources."""
 
@@ -94,7 +97,7 @@ def known_times(name: str, times: np.ndarray) -> np.ndarray:
 
 def flag_of_times(algorithm: Algorithm) -> str:
     """The option with which an algorithm reads the times of its sources."""
-    return "--negative-time" if isinstance(algorithm, LinksWithNegatives) else "--time-strategy"
+    return LINK_TIMES if isinstance(algorithm, LinksWithNegatives) else SOURCE_TIMES
 
 
 def source_times(algorithm: Algorithm, listed: np.ndarray | None) -> SourceTimes | None:
@@ -178,7 +181,6 @@ def read_sources(
     are_seeds: bool,
     are_links: bool = False,
     times: Asked = Asked.NEVER,
-    flag: str = "--time-strategy",
 ) -> Listed:
     """The list of sources that a user gives for ``store``.
 
@@ -189,7 +191,6 @@ def read_sources(
     times: those that the algorithm asks for. If each source has one, each line ends with it, as the input of the store
         has times, and a mapping has them as ``time``. Beside one for all, each line is an id alone, so that no time is
         taken for a vertex or a label.
-    flag: the option with which they are read.
 
     FormatError, with the line, for a file that is none of these; OptionError for other values, and where the graph
     lacks a vertex.
@@ -197,18 +198,18 @@ def read_sources(
     if isinstance(given, str | Path):
         return _from_file(Path(given), store, are_seeds, times, 2 if are_links else int(are_seeds))
     if isinstance(given, Mapping):
-        return _from_mapping(given, store, are_seeds, times, are_links, flag)
+        return _from_mapping(given, store, are_seeds, times, are_links)
     return Listed(_from_array(given, store, are_links))
 
 
 def _from_mapping(
-    given: Mapping[str, object], store: GraphStore, are_seeds: bool, asked: Asked, are_links: bool, flag: str
+    given: Mapping[str, object], store: GraphStore, are_seeds: bool, asked: Asked, are_links: bool
 ) -> Listed:
     timed = asked is Asked.EACH
     needed = {IDS, TIMES} if timed else {IDS, LABELS} if are_seeds else set()
     if not needed or not needed <= set(given) <= needed | ({LABELS} if are_seeds else set()):
         with_times = f", in time {IDS} and {TIMES} where no start_time is given"
-        way = NO_TIMES.get(asked, "").format(flag) if TIMES in given else ""
+        way = NO_TIMES.get(asked, "").format(LINK_TIMES if are_links else SOURCE_TIMES) if TIMES in given else ""
         raise OptionError(
             f"sources: expected an array of ids, or, for mini-batches, a mapping with {IDS} and "
             f"{LABELS}{with_times * timed}, found one with {', '.join(map(quoted, given)) or 'nothing'}{way}"

@@ -42,22 +42,21 @@ def relation_of(store: GraphStore, algorithm: Algorithm) -> int | None:
 
 
 def edges_of(store: GraphStore, algorithm: Algorithm) -> int:
-    """The number of edges that may be links. OptionError where there is none."""
+    """The number of edges that may be links.
+
+    OptionError where there is none, or where one time is given for links, though edges have times of their own.
+    """
+    if getattr(algorithm, "start_time", None) is not None:
+        raise OptionError(
+            "--start-time: expected links in a file of --sources with it, found edges of the graph, which have times "
+            "of their own; leave it out"
+        )
     number = relation_of(store, algorithm)
     edges = store.edges if number is None or store.types is None else store.types.edges[number]
     if not edges:
         of = "" if number is None else f" of the relation {getattr(algorithm, 'relation', '')}"
         raise OptionError(f"{store.path} has no edge{of}; give links with --sources")
     return int(edges)
-
-
-def refuse_one_time(algorithm: Algorithm) -> None:
-    """OptionError where one time is given for links that are edges, which have times of their own."""
-    if getattr(algorithm, "start_time", None) is not None:
-        raise OptionError(
-            "--start-time: expected links in a file of --sources with it, found edges of the graph, which have times "
-            "of their own; leave it out"
-        )
 
 
 def require_pairs(listed: np.ndarray, given: object) -> None:

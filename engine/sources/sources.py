@@ -20,15 +20,8 @@ from csaw.engine.api.rules import VertexLayer, WholeClusters
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.draws.addresses import SOURCE_SLOT
 from csaw.engine.draws.vectors import distinct_below
-from csaw.engine.sources.given_sources import Listed, flag_of_times, read_sources, source_times, times_asked
-from csaw.engine.sources.link_ends import (
-    are_links,
-    edge_numbers,
-    edges_of,
-    refuse_one_time,
-    require_pairs,
-    require_relation,
-)
+from csaw.engine.sources.given_sources import Listed, read_sources, source_times, times_asked
+from csaw.engine.sources.link_ends import are_links, edge_numbers, edges_of, require_pairs, require_relation
 from csaw.engine.sources.seeds import MOST_BATCHES, DrawnSeeds, Excluded, SeedOrder, order_of
 from csaw.engine.sources.start_edges import StartEdges
 from csaw.partition import GraphStore
@@ -234,8 +227,6 @@ class Sources:
         self.edges = edges_of(store, algorithm) if self.are_links and self.kind is not SourceKind.LIST else 0
         """Edges that instances take as their links; 0 where they have given links, or none at all."""
         listed = self._listed(store, given, algorithm) if self.kind is SourceKind.LIST else None
-        if self.edges:
-            refuse_one_time(algorithm)
         if listed is not None:
             self.listed, self.labels = listed.ids, listed.labels
             if self.are_links:
@@ -321,12 +312,7 @@ class Sources:
         if isinstance(given, str) and given.startswith(OF_TYPE):
             return Listed(self._of_type(given, store))
         return read_sources(
-            given,
-            store,
-            are_seeds=self.are_seeds,
-            are_links=self.are_links,
-            times=times_asked(algorithm),
-            flag=flag_of_times(algorithm),
+            given, store, are_seeds=self.are_seeds, are_links=self.are_links, times=times_asked(algorithm)
         )
 
     def _random(self, given: str, count: str, span: tuple[int, int]) -> np.ndarray:
