@@ -68,6 +68,8 @@ class BatchKind(StrEnum):
     """Picks from all edges that the copies of an instance's frontier may select, together."""
     SHARED_DRAWS = "shared-draws"
     """Frontiers whose vertices decide on their edges to a vertex by one random number."""
+    SHARED_DRAWS_BY_RELATION = "shared-draws-by-relation"
+    """The same whose vertices select from each relation by itself."""
     LAYERS = "layers"
     """Layers of vertices, drawn by the sums of the biases of the edges to them."""
     BUDGETS = "budgets"
@@ -101,7 +103,8 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
         case NonNeighbors():
             return BatchKind.LINKS_IN_TIME if in_time else BatchKind.LINKS
         case SharedNumbers():
-            return BatchKind.SHARED_DRAWS_IN_TIME if in_time else BatchKind.SHARED_DRAWS
+            of_relations = BatchKind.SHARED_DRAWS_BY_RELATION if by_relation else BatchKind.SHARED_DRAWS
+            return BatchKind.SHARED_DRAWS_IN_TIME if in_time else of_relations
         case VertexLayer():
             return BatchKind.LAYERS
         case BudgetLayers():
