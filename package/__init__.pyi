@@ -105,7 +105,7 @@ class _Labor(_Run, total=False):
     start_time: SupportsFloat | str | date | datetime64 | None
     time_order: Literal["monotone", "strict"]
     time_window: SupportsFloat | str | timedelta | timedelta64 | None
-    fanout: Sequence[int] | str
+    fanout: Sequence[int] | Mapping[str, Sequence[int]] | Mapping[tuple[str, str, str], Sequence[int]] | str
     frontier_size: SupportsIndex | str
     time_against: Literal["root", "previous"]
 
@@ -247,7 +247,7 @@ class _OfAll(_Run, total=False):
     start_time: SupportsFloat | str | date | datetime64 | None
     time_order: Literal["monotone", "strict"] | Literal["strict", "monotone"]
     time_window: SupportsFloat | str | timedelta | timedelta64 | None
-    fanout: Sequence[int] | str | Mapping[str, Sequence[int]] | Mapping[tuple[str, str, str], Sequence[int]]
+    fanout: Sequence[int] | Mapping[str, Sequence[int]] | Mapping[tuple[str, str, str], Sequence[int]] | str
     time_against: Literal["root", "previous"]
     replace: bool
     neighbor_size: SupportsIndex | str
@@ -1025,7 +1025,7 @@ def labor(
     start_time: SupportsFloat | str | date | datetime64 | None = None,
     time_order: Literal["monotone", "strict"] = "monotone",
     time_window: SupportsFloat | str | timedelta | timedelta64 | None = None,
-    fanout: Sequence[int] | str = (10, 10),
+    fanout: Sequence[int] | Mapping[str, Sequence[int]] | Mapping[tuple[str, str, str], Sequence[int]] | str = (10, 10),
     frontier_size: SupportsIndex | str = 1024,
     time_against: Literal["root", "previous"] = "root",
     **options: Unpack[_Sample],

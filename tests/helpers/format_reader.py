@@ -202,7 +202,7 @@ class SampleReader:
         bounds = {
             "ragged-walks": {"walk_ptr": ["walks"]},
             "subgraphs": {
-                "instance_ptr": ["src", "dst", "depth", "weight"],
+                "instance_ptr": ["src", "dst", "depth", "weight", "relation"],
                 "sources_ptr": ["sources"],
                 "vertices_ptr": ["vertices", "layer", "probability"],
             },

@@ -79,6 +79,7 @@ def test_a_plan_in_time_knows_it_too(tmp_path, algo, options, on_cpu, on_gpu):
         ("neighbor", {"weighted": True}, "neighbors-by-relation", "neighbors-by-relation"),
         ("minibatch", {}, "whole-mini-batches", "whole-mini-batches"),
         ("minibatch", {"residency": "disk"}, "mini-batches-by-relation", "mini-batches-by-relation"),
+        ("labor", {}, "shared-draws-by-relation", "shared-draws-by-relation"),
     ],
 )
 def test_a_plan_by_relation_knows_it_too(tmp_path, algo, options, on_cpu, on_gpu):
