@@ -176,9 +176,8 @@ class LinksWithNegatives(Traversal):
         None,
         kind=int,
         reads="time",
-        help="time of all links of --sources, a number or a date as in the graph's input; a file of links then has "
-        "only ids",
-        none="each line of --sources ends with a time, and an edge has its own",
+        help="time of all links of a file, a number or a date as in the graph's input; the file then has only ids",
+        none="each line of the file ends with a time; edges of the graph have their own",
         is_later=True,
     )
 

@@ -109,14 +109,8 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
             return BatchKind.LAYERS
         case BudgetLayers():
             return BatchKind.BUDGETS
-        case MiniBatch() if in_time:
-            if not (shape.on_gpu or memory.residency.streams):
-                return BatchKind.WHOLE_IN_TIME
-            return BatchKind.MINIBATCHES_BY_RELATION_IN_TIME if by_relation else BatchKind.MINIBATCHES_IN_TIME
         case MiniBatch():
-            if drawn_whole(shape, memory):
-                return BatchKind.WHOLE_MINIBATCHES
-            return BatchKind.MINIBATCHES_BY_RELATION if by_relation else BatchKind.MINIBATCHES
+            return _of_minibatches(shape, memory, in_time, by_relation)
     if by_relation and in_time:
         return BatchKind.NEIGHBORS_BY_RELATION_IN_TIME
     if by_relation:
@@ -133,6 +127,16 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
     if in_tables(shape, memory):
         return BatchKind.HOP_TABLES
     return BatchKind.POOLS if shape.needs.in_pools else BatchKind.FRONTIERS
+
+
+def _of_minibatches(shape: Shape, memory: MemoryPlan, in_time: bool, by_relation: bool) -> BatchKind:
+    if in_time:
+        if not (shape.on_gpu or memory.residency.streams):
+            return BatchKind.WHOLE_IN_TIME
+        return BatchKind.MINIBATCHES_BY_RELATION_IN_TIME if by_relation else BatchKind.MINIBATCHES_IN_TIME
+    if drawn_whole(shape, memory):
+        return BatchKind.WHOLE_MINIBATCHES
+    return BatchKind.MINIBATCHES_BY_RELATION if by_relation else BatchKind.MINIBATCHES
 
 
 # Traversals that a block of a GPU takes through all depths alone (cuda/kernels/trees.cu): which runs can, and the room
