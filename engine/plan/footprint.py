@@ -20,7 +20,7 @@ PARTS = {
     "columns": "norms of columns, 16 bytes a vertex and some edges at a time",
     "clusters": "vertices by cluster, 24 bytes a vertex",
     "negatives": "biases of negatives by degree, 24 bytes a vertex",
-    "first_times": "vertices by the time of their first edge, 40 bytes a vertex and some edges at a time",
+    "first_times": "vertices by the time of their first edge, 48 bytes a vertex and some edges at a time",
     "ids": "original ids, until they are written",
     "edge_numbers": "numbers of edges in the store, 4 or 8 bytes an edge",
     "chunks": "unpacking compressed chunks",
@@ -79,7 +79,7 @@ def parts_of(shape: "Shape") -> dict[str, int]:
         "columns": Footprint(vertex=16, fixed=summed) if needs.columns else NOTHING,
         "clusters": Footprint(vertex=24) if needs.clusters else NOTHING,
         "negatives": Footprint(vertex=24) if by_degree(shape) else NOTHING,
-        "first_times": Footprint(vertex=40, fixed=PIECE_BYTES * min(store.edges, PIECE)) if as_of(shape) else NOTHING,
+        "first_times": Footprint(vertex=48, fixed=PIECE_BYTES * min(store.edges, PIECE)) if as_of(shape) else NOTHING,
         "edge_numbers": Footprint(edge=8 if store.stored.edges >= 2**32 else 4) if store.relation_rows else NOTHING,
     }
     return {name: part.bytes(store.vertices, store.edges) for name, part in parts.items()}

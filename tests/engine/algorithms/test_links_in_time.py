@@ -2,6 +2,7 @@
 counted by hand and by enumeration, a slow reference byte by byte, times of links, and faults that verify finds.
 """
 
+import json
 import re
 
 import numpy as np
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 from helpers.faults import plant
 from helpers.forged import forged
 from helpers.graphs import arrays_of
+from helpers.machine import need_package
 from helpers.relations import graph_in_time, partitioned
 from helpers.remade import remade
 from helpers.stats import assert_drawn_from
@@ -319,6 +321,52 @@ def test_without_the_option_times_change_nothing(tmp_path):
         assert np.array_equal(one[name][:], other[name][:]), name
     asked = one.manifest["request"]["parameters"]
     assert not {"negative_time", "start_time"} & asked.keys()
+
+
+def test_an_undirected_edge_counts_at_both_ends(tmp_path):
+    rng = np.random.default_rng(3)
+    pairs, times = rng.integers(0, 40, (300, 2)), rng.integers(0, 90, 300)
+    pairs = np.unique(np.sort(pairs, axis=1), axis=0)
+    graph = csaw.graph(pairs, time=times[: len(pairs)], directed=False)
+    options = {"sources": "all", "num_negatives": 30, "skip_full": True, "device": "cpu", "ids": "dense"}
+    found = csaw.sample(graph, algo="links", **options, **UNTIL)
+    held = graph.load(graph.further_columns)
+    source = np.repeat(np.arange(graph.vertices), np.diff(held.indptr))
+    events = list(zip(source.tolist(), held.indices.tolist(), held.columns["time"].tolist(), strict=True))
+    links, drawn_at = found["links"][:].tolist(), found["time"][:].tolist()
+    for link, time, negatives in zip(links, drawn_at, found["negatives"][:], strict=True):
+        law = law_of(events, graph.vertices, link, time, **UNTIL)
+        assert ((law[negatives] > 0) if law.any() else (negatives < 0)).all()
+
+
+def test_rows_of_tables_are_there_from_their_own_time_on(tmp_path):
+    """Order 2 is placed at 9: its edge to a customer, which has no time, does not make it a negative before."""
+    need_package("pyarrow")
+    tables = {
+        "customer": {"file": "c.csv", "key": "id"},
+        "order": {"file": "o.csv", "key": "id", "time": "placed", "references": {"of": "customer"}},
+    }
+    (tmp_path / "c.csv").write_text("id\n0\n1\n")
+    (tmp_path / "o.csv").write_text("id,placed,of\n0,3,0\n1,5,1\n2,9,1\n")
+    (tmp_path / "t.json").write_text(json.dumps({"tables": tables}))
+    graph = csaw.partition(tmp_path / "t.json", tmp_path / "g.zarr", reverse_relations=True, progress=False)
+    given = {"relation": "rev_of", "sources": "all", "num_negatives": 20, "skip_full": True, "device": "cpu"}
+    found = csaw.sample(graph, tmp_path / "s.zarr", algo="links", **given, **UNTIL)
+    rows = {
+        (link[1], time): {graph.original_ids(np.array([v], graph.id_dtype))[0] if v >= 0 else "" for v in negatives}
+        for link, time, negatives in zip(
+            found.names(found["links"][:]).tolist(),
+            found["time"][:].tolist(),
+            found["negatives"][:].tolist(),
+            strict=True,
+        )
+    }
+    assert rows == {
+        ("order:0", 3): {""},
+        ("order:1", 5): {"order:0"},
+        ("order:2", 9): {"order:0"},
+    }
+    assert not failed(tmp_path / "s.zarr")
 
 
 # Types

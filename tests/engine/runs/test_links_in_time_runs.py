@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.executors import Threads
 from helpers.graphs import arrays_of, stored_arrays
 from helpers.interrupted import interrupted_after
 from helpers.invariance import assert_request_decides, assert_same
@@ -10,8 +11,13 @@ from helpers.temporal import events_store, random_events
 
 import csaw
 from csaw.engine import execute, prepare
+from csaw.engine.cluster.clusters import Cluster
+from csaw.engine.cluster.dask_run import Tasks, plans_on, recipe_of
+from csaw.engine.cluster.drawer import Drawing
 from csaw.engine.cluster.shards import Shard, draw_shard
 from csaw.engine.cpu.backend import CpuBackend
+from csaw.engine.runs.job import manifest, stored_as
+from csaw.engine.samples.writer import SampleWriter
 from csaw.partition.errors import BudgetError, StoreError
 from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.graph.views import Coalesced, Split
@@ -117,8 +123,26 @@ def test_instances_are_64_bits(stores):
 def test_the_plan_counts_the_bytes_of_first_times(tmp_path, stores):
     plan = prepare(stores[0], "links", device="cpu", **CASES["listed"]).plan
     edges = stores[0].edges
-    assert plan.fixed["first_times"] == 40 * 200 + 40 * edges
+    assert plan.fixed["first_times"] == 48 * 200 + 40 * edges
     assert plan.fixed["negatives"] == 24 * 200
     assert prepare(stores[0], "links", device="cpu").plan.fixed["first_times"] == 0
     with pytest.raises(BudgetError, match="vertices by the time of their first edge"):
         prepare(stores[1], "links", device="cpu", memory=40 * edges, **CASES["drawn"])
+
+
+def test_workers_of_a_cluster_draw_the_sample_of_one_machine(tmp_path, stores, monkeypatch):
+    monkeypatch.setattr("csaw.engine.plan.planning.GROUP_BYTES", 1000)
+    given = CASES["listed"] | {"device": "cpu", "threads": 1}
+    recipe = recipe_of(Cluster("address", "tcp://none:1"), stores[1].path, tmp_path / "s", "links", given, False)
+    job, executor = recipe.here(), Threads()
+    with (
+        SampleWriter(tmp_path / "s", manifest(job), **stored_as(job)) as writer,
+        executor.joined(Drawing(recipe)) as run,
+    ):
+        plans_on(executor, run)
+        Tasks(executor, run, writer, None).run()
+        writer.seal()
+        writer.finish({})
+    execute(job, tmp_path / "alone")
+    assert csaw.verify(tmp_path / "s").ok
+    assert_same(stored_arrays(tmp_path / "alone"), stored_arrays(tmp_path / "s"))
