@@ -60,7 +60,7 @@ class Integers(click.ParamType):
             return tuple(int(one) for one in str(value).split(","))
         except ValueError:
             by_relation = "=" in str(value) and param is not None and param.name == "fanout"
-            only = " (only minibatch and neighbor have fanouts by relation)" * by_relation
+            only = " (only labor, minibatch and neighbor have fanouts by relation)" * by_relation
             self.fail(f"expected integers such as 25,10{only}, found {shown(str(value)) or 'nothing'}", param, ctx)
 
 

@@ -95,10 +95,6 @@ class _Hgt(_Run, total=False):
     epochs: SupportsIndex | str
     shuffle: bool
     drop_last: bool
-    time_strategy: Literal["uniform", "last"] | None
-    start_time: SupportsFloat | str | date | datetime64 | None
-    time_order: Literal["monotone", "strict"]
-    time_window: SupportsFloat | str | timedelta | timedelta64 | None
     num_samples: Sequence[int] | Mapping[str, Sequence[int]] | str
 
 class _Jump(_Run, total=False):
@@ -245,12 +241,12 @@ class _OfAll(_Run, total=False):
     epochs: SupportsIndex | str
     shuffle: bool
     drop_last: bool
+    num_samples: Sequence[int] | Mapping[str, Sequence[int]] | str
+    jump_prob: SupportsFloat | str
     time_strategy: Literal["uniform", "last"] | None
     start_time: SupportsFloat | str | date | datetime64 | None
     time_order: Literal["monotone", "strict"] | Literal["strict", "monotone"]
     time_window: SupportsFloat | str | timedelta | timedelta64 | None
-    num_samples: Sequence[int] | Mapping[str, Sequence[int]] | str
-    jump_prob: SupportsFloat | str
     fanout: Sequence[int] | str | Mapping[str, Sequence[int]] | Mapping[tuple[str, str, str], Sequence[int]]
     time_against: Literal["root", "previous"]
     replace: bool
@@ -1006,10 +1002,6 @@ def hgt(
     epochs: SupportsIndex | str = 1,
     shuffle: bool = False,
     drop_last: bool = False,
-    time_strategy: Literal["uniform", "last"] | None = None,
-    start_time: SupportsFloat | str | date | datetime64 | None = None,
-    time_order: Literal["monotone", "strict"] = "monotone",
-    time_window: SupportsFloat | str | timedelta | timedelta64 | None = None,
     num_samples: Sequence[int] | Mapping[str, Sequence[int]] | str = (512, 512),
     **options: Unpack[_Sample],
 ) -> Samples: ...

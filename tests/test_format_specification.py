@@ -10,6 +10,7 @@ import pytest
 from helpers.edge_columns import with_columns
 from helpers.format_reader import GraphReader, SampleReader
 from helpers.graphs import random_store
+from helpers.relations import graph_in_time
 
 from csaw.engine import open_samples, sample
 from csaw.engine.samples.layouts import LAYOUTS
@@ -38,6 +39,11 @@ SAMPLES = {
     "induced": ("snowball", {"depth": 1, "induced": True}),
     "layers": ("ladies", {"layer_sizes": (3, 3), "frontier_size": 2}),
     "batches": ("minibatch", {"fanout": (2, 2), "seeds_per_batch": 3, "disjoint": True}),
+    "links": ("links", {"num_negatives": 2, "skip_full": True}),
+}
+FURTHER = {
+    "links in time": ("links", {"num_negatives": 2, "skip_full": True, "negative_time": "until"}, {"time"}),
+    "labor by relation": ("labor", {"fanout": {"*": (2, 2)}, "frontier_size": 9}, {"relation"}),
 }
 
 
@@ -116,6 +122,20 @@ def test_the_page_is_enough_to_read_a_sample(folder, name, kind):
         same_instance(samples, found, number)
 
 
+@pytest.mark.parametrize("name", FURTHER)
+def test_the_page_is_enough_to_read_further_arrays(tmp_path, name):
+    algo, options, arrays = FURTHER[name]
+    samples = sample(graph_in_time(tmp_path), tmp_path / "s.zarr", algo, instances=40, device="cpu", **options)
+    found = SampleReader(tmp_path / "s.zarr")
+    assert arrays <= set(found.names())
+    for array in arrays:
+        assert f"| `{array}` |" in PAGE
+        assert np.array_equal(found.array(array), samples[array][:])
+        assert array in found.instance(7)
+    for number in range(samples.instances):
+        same_instance(samples, found, number)
+
+
 def same_instance(samples, found, number):
     """One instance of a sample, by csaw's own reader and by that of the page."""
     ours, theirs = samples.group(number, number + 1), found.instance(number)
@@ -123,7 +143,7 @@ def same_instance(samples, found, number):
         assert np.array_equal(theirs.get("walk", theirs.get("walks")), samples.walk(number))
         return
     for name, array in theirs.items():
-        assert np.array_equal(array, ours[name].reshape(-1)), name
+        assert np.array_equal(np.ravel(array), ours[name].reshape(-1)), name
 
 
 def test_the_page_is_enough_to_find_parents_of_hops(folder):

@@ -2,27 +2,36 @@
 3.2).
 """
 
-from csaw.engine.algorithm import InTime, Traversal, against_option, option
+from csaw.engine.algorithm import ByRelation, Fanout, InTime, Traversal, against_option, option
+from csaw.partition.errors import OptionError
 
 
 class Labor(InTime, Traversal):
     """In each instance and hop, each vertex u has one random number in [0, 1); a frontier vertex of degree d keeps its
-    edge to u if that number is below FANOUT / d. With a time strategy, d counts only the edges that it may select.
+    edge to u if that number is below FANOUT / d. With a time strategy, d counts only the edges that it may select; with
+    fanouts by relation, those of the relation.
     """
 
     paper = "Balin and Catalyurek, NeurIPS 2023"
     shares_draws = True
     visited_once = False
-    fanout: tuple[int, ...] = option(
+    fanout: tuple[int, ...] | ByRelation = option(
         (10, 10),
-        help="neighbors that a vertex selects on average, for each hop, separated by commas; -1 selects all",
+        help="neighbors that a vertex selects on average, for each hop, separated by commas; -1 selects all; on a "
+        "graph of several types also RELATION=NUMBERS, repeated for other relations; the relation * is all others",
+        kind=Fanout,
         low=-1,
     )
     frontier_size: int = option(1024, help="number of sources in an instance, its batch", low=1)
     time_against: str = against_option()
 
+    def __init__(self, **values):
+        super().__init__(**values)
+        if self.time_strategy is not None and isinstance(self.fanout, ByRelation):
+            raise OptionError("--time-strategy and fanouts by relation exclude each other in labor; leave one out")
+
     def edge_bias(self, e):
         return 1.0
 
     def sizes(self):
-        return self.fanout
+        return self.fanout.widths if isinstance(self.fanout, ByRelation) else self.fanout

@@ -130,6 +130,10 @@ class InTime(Algorithm):
         return getattr(self, "time_against", ROOT) == PREVIOUS
 
 
+AS_OF = ("until", "ever")
+"""Until when an edge counts, of links whose negatives are drawn as of a time."""
+
+
 class LinksWithNegatives(Traversal):
     """Base of links: an instance is a source, a destination, and ``num_negatives`` vertices of the destination's type
     that the source has no edge to, each drawn independently.
@@ -158,6 +162,29 @@ class LinksWithNegatives(Traversal):
         help="leave a link without negatives, instead of stopping with an error, if its source has an edge to every "
         "vertex that could be one",
     )
+
+    negative_time: str | None = option(
+        None,
+        kind=str,
+        help="draw negatives as of the time of their link, among vertices that have an edge by then, and without those "
+        "to which the source has an edge by then (until), or at any time (ever)",
+        choices=AS_OF,
+        none="times do not count",
+        is_later=True,
+    )
+    start_time: int | None = option(
+        None,
+        kind=int,
+        reads="time",
+        help="time of all links of a file, a number or a date as in the graph's input; the file then has only ids",
+        none="each line of the file ends with a time; edges of the graph have their own",
+        is_later=True,
+    )
+
+    def __init__(self, **values: object) -> None:
+        super().__init__(**values)
+        if self.negative_time is None and self.start_time is not None:
+            raise OptionError(f"--start-time: expected --negative-time {' or '.join(AS_OF)} with it")
 
     def sizes(self) -> tuple[int, ...]:
         return ()

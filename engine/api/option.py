@@ -275,7 +275,7 @@ class Option:
         except (TypeError, ValueError, OverflowError) as error:
             other = f", or {NONE} for {self.none}" if self.none else ""
             if self.kind is tuple and name == "fanout" and (isinstance(value, Mapping) or "=" in str(value)):
-                other += " (only minibatch and neighbor have fanouts by relation)"
+                other += " (only labor, minibatch and neighbor have fanouts by relation)"
             raise OptionError(f"{flag}: expected {KINDS[self.kind]}{other}, found {quoted(value)}") from error
         if self.choices:
             if value not in self.choices:

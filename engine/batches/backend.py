@@ -43,6 +43,7 @@ ANYWHERE: Mapping[BatchKind, Begin] = {
     BatchKind.IN_TIME: Late(f"{HERE}.in_time", "InTime"),
     BatchKind.SHARED_DRAWS_IN_TIME: Late(f"{HERE}.in_time", "SharedDrawsInTime"),
     BatchKind.POOLS_IN_TIME: Late(f"{HERE}.in_time", "PoolsInTime"),
+    BatchKind.SHARED_DRAWS_BY_RELATION: Late(f"{HERE}.relations", "SharedDrawsByRelation"),
     BatchKind.SHARED_DRAWS: Late(f"{HERE}.collective", "SharedDraws"),
     BatchKind.UNIQUE: Late(f"{HERE}.collective", "Unique"),
     BatchKind.POOLS: Late(f"{HERE}.collective", "Pools"),
@@ -50,6 +51,7 @@ ANYWHERE: Mapping[BatchKind, Begin] = {
     BatchKind.BUDGETS_IN_TIME: Late(f"{HERE}.budgets", "BudgetsInTime"),
     BatchKind.FRONTIERS: Late(f"{HERE}.traversals", "Traversals"),
     BatchKind.LINKS: Late(f"{HERE}.links", "Links"),
+    BatchKind.LINKS_IN_TIME: Late(f"{HERE}.links", "LinksInTime"),
 }
 """The classes of batches that need nothing of a backend beyond its contract."""
 

@@ -9,12 +9,15 @@ import numpy as np
 
 from csaw.engine.api.bases import LinksWithNegatives
 from csaw.engine.draws.addresses import SOURCE_SLOT
-from csaw.engine.plan.contracts import Array, Store
+from csaw.engine.plan.contracts import Array, ByFirstTime, Store
+from csaw.engine.plan.footprint import PIECE
 from csaw.engine.samples.identifiers import GroupArrays, Identifiers
 from csaw.engine.schedule.backend import ALL, Backend, any_set, set_count
 from csaw.engine.schedule.schedule import crowds
 from csaw.partition.errors import OptionError
-from csaw.partition.graph.store import INDICES
+from csaw.partition.graph.edge_columns import BEFORE_ALL, NO_TIME, TIME
+from csaw.partition.graph.store import INDICES, GraphStore
+from csaw.partition.graph.views import OfRelation
 
 EXPONENT_UNITS = 61  # bits of the sum of all biases by degree
 MOST_UNITS = 40  # bits behind the point of one, which a float64 below 2^13 has
@@ -78,9 +81,13 @@ class Links:
         if self.backend.streamed:
             can = self.backend.partitions.can_read(self.source[ready])
             ready, self.pending = ready[can], ready[~can]
-        self.backend.draw_negatives(self, ready, self._bounds(), self._upto())
+        self._draw(ready)
         if not self.pending.size:
             self._refuse_full()
+
+    def _draw(self, ready: Array) -> None:
+        """Draw the negatives of the links numbered ``ready``."""
+        self.backend.draw_negatives(self, ready, self._bounds(), self._upto())
 
     def _bounds(self) -> np.ndarray:
         """Where the vertices of each type begin, and the end of the last."""
@@ -105,8 +112,13 @@ class Links:
         [source] = store.original_ids(np.asarray([int(self.source[place])], store.id_dtype))
         raise OptionError(
             f"link {self.first + place:,}: expected a vertex that {source} has no edge to, found none: it has an edge "
-            "to every vertex that could be a negative; pass --skip-full to leave such links without negatives"
+            f"to every vertex that could be a negative{self._as_of(place)}; pass --skip-full to leave such links "
+            "without negatives"
         )
+
+    def _as_of(self, place: int) -> str:
+        """The time of a link in words, where it has one."""
+        return ""
 
     def arrays(self, rows: slice = ALL) -> dict[str, np.ndarray]:
         return self.backend.to_host({name: array[rows] for name, array in self.on_device().items()})
@@ -124,6 +136,33 @@ class Links:
     def dead_ends(self) -> int:
         """Links without a negative."""
         return set_count(self.xp, self.negatives[:, 0] == self.none)
+
+
+class LinksInTime(Links):
+    """The same, with negatives as of the time of each link.
+
+    ``sources``: as of others, but of links that are given int64 [instances, 2, 2], each end with the time of the link.
+    ``time`` int64 [instances]: the time of each link; that of an edge is filled in once its row is in memory.
+    """
+
+    def __init__(self, backend: Backend, first: int, sources: Array) -> None:
+        given = sources.ndim == 3
+        self.time = np.ascontiguousarray(sources[:, 0, 1]) if given else np.full(len(sources), np.int64(NO_TIME))
+        super().__init__(backend, first, np.ascontiguousarray(sources[:, :, 0]) if given else sources)
+
+    def _draw(self, ready: Array) -> None:
+        if self.backend.first_times is None:
+            by_degree = np.diff(self._upto())  # of none where all are as likely
+            stored = self.backend.store.stored
+            whole = stored.store if isinstance(stored, OfRelation) else stored
+            self.backend.first_times = by_first_time(whole, self._bounds(), by_degree)
+        self.backend.draw_negatives_in_time(self, ready, self._bounds(), self.backend.first_times)
+
+    def _as_of(self, place: int) -> str:
+        return f", those with an edge by the time {self.time[place]}"
+
+    def on_device(self) -> dict[str, Array]:
+        return super().on_device() | {"time": self.time}
 
 
 # The bias of negatives by degree.
@@ -151,3 +190,45 @@ def edges_to(store: Store) -> np.ndarray:
         store.read_edges(part.number, {INDICES: ends})
         found += np.bincount(ends.astype(np.int64), minlength=store.vertices)
     return found
+
+
+# The times from which vertices may be negatives.
+
+
+def first_times(store: GraphStore) -> tuple[np.ndarray, np.ndarray]:
+    """int64 [V]: the time of the first edge of each vertex, whichever end of it the vertex is; and bool [V]: whether it
+    has an edge at all.
+
+    Edges that are before all times, because they have none, count only where a vertex has no others.
+    """
+    first, has_edge = np.full(store.vertices, np.iinfo(np.int64).max), np.zeros(store.vertices, bool)
+    is_timed = np.zeros(store.vertices, bool)
+    for part in store.partitions:
+        offsets = store.read_offsets(part.number)
+        for begin in range(0, part.edges, PIECE):
+            count = min(PIECE, part.edges - begin)
+            ends, times = np.empty(count, store.id_dtype), np.empty(count, np.int64)
+            store.read_edges(part.number, {INDICES: ends, TIME.array: times}, begin)
+            degrees = np.diff(np.clip(offsets, begin, begin + count))
+            for vertices in (np.repeat(np.arange(part.first_vertex, part.last_vertex), degrees), ends.astype(np.int64)):
+                known = times != BEFORE_ALL
+                has_edge[vertices], is_timed[vertices[known]] = True, True
+                np.minimum.at(first, vertices[known], times[known])
+    first[has_edge & ~is_timed] = BEFORE_ALL
+    return first, has_edge
+
+
+def by_first_time(store: GraphStore, bounds: np.ndarray, units: np.ndarray) -> ByFirstTime:
+    """The vertices by the time of their first edge, with their biases ``units``, int64 [V]; empty if all are the same.
+
+    ``bounds``: where the vertices of each type begin, and the end of the last.
+    """
+    first, has_edge = first_times(store)
+    number = np.repeat(np.arange(bounds.size - 1, dtype=np.int32), np.diff(bounds))
+    vertex = np.lexsort((first, ~has_edge, number))  # stable, so that vertices of one time ascend
+    place = np.empty(vertex.size, store.id_dtype)
+    place[vertex] = np.arange(vertex.size)
+    known = np.add.reduceat(np.append(has_edge, False), bounds[:-1], dtype=np.int64)
+    known[np.diff(bounds) == 0] = 0
+    upto = np.append(0, np.cumsum(units[vertex])) if units.size else units
+    return ByFirstTime(vertex.astype(store.id_dtype), first[vertex], known, place, upto)

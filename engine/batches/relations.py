@@ -8,11 +8,12 @@ relations, and the relation.
 import numpy as np
 
 from csaw.engine.batches.minibatches import MiniBatches, check_nodes
-from csaw.engine.batches.traversals import Traversals
+from csaw.engine.batches.traversals import Traversals, distinct
 from csaw.engine.plan.by_relation import sizes_of_relations
 from csaw.engine.plan.contracts import Array
 from csaw.engine.samples.layouts.hops import relation_names
 from csaw.engine.schedule.backend import Backend
+from csaw.partition.graph.types import RELATION
 
 
 class ByRelation(Traversals):
@@ -94,3 +95,57 @@ class NeighborsByRelation(ByRelation):
             of_cells.reshape(table.shape) for of_cells, table in zip(self.relations, self.tables[1:], strict=True)
         )
         return super()._samples() | dict(zip(relation_names(self.tables), tables, strict=True))
+
+
+class SharedDrawsByRelation(ByRelation):
+    """Frontiers whose vertices select from each relation by itself, by random numbers that they share: a vertex keeps
+    its edge to u if u's number of [0, 1) is below k / d, where it has d edges of the relation and its fanout is k.
+
+    A vertex u has one number at a depth, whatever the relation, so that an instance meets as few vertices as such
+    chances allow.
+
+    ``node`` int64 [entries]: the vertex that each entry is of.
+    """
+
+    def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
+        self.relations: list[Array] = []  # of the edges of each depth
+        super().__init__(backend, first, sources)
+
+    def _enter(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
+        """Begin the next depth with the frontier of these vertices, each once."""
+        local, self.frontier = distinct(self.xp, local, vertex, self.backend.store.vertices)
+        zero = self.xp.zeros(local.size, np.int64)
+        super()._enter(local, zero, self.frontier, zero - 1)
+
+    def _divide(self, place: Array, slot: Array) -> None:
+        self.node = self.frontier[place]
+
+    def _capacities(self, size: int) -> Array:
+        return self.degree
+
+    def _select(self, entries: Array) -> None:
+        for size in np.unique(sizes_of_relations(self.algorithm)[self.depth]).tolist():
+            some = entries[self.wanted[entries] == size]
+            if some.size:
+                self.backend.select_shared(self.instance, self.vertex, self.start, some, self.depth, size, self.out)
+
+    def _next_depth(self) -> None:
+        xp = self.xp
+        cell = xp.flatnonzero(self.out != self.none)
+        entry = xp.repeat(xp.arange(self.capacity.size), self.capacity)[cell]
+        local, dst = self.local[entry], self.out[cell].astype(np.int64)
+        self.sampled.append((local, self.node[entry], dst))
+        self.relations.append(self.relation[entry].astype(np.uint8))
+        none = xp.zeros(local.size, np.int64)
+        self._enter(local, none, dst, none)
+
+    def _samples(self) -> dict[str, Array]:
+        xp = self.xp
+        local = xp.concatenate([xp.zeros(0, np.int64), *(sampled[0] for sampled in self.sampled)])
+        relations = xp.concatenate([xp.zeros(0, np.uint8), *self.relations])
+        return super()._samples() | {RELATION.name: relations[xp.argsort(local, kind="stable")]}
+
+    def _drop(self) -> None:
+        super()._drop()
+        if self.xp is np:
+            self.relations, self.node = [], np.zeros(0, np.int64)

@@ -28,7 +28,7 @@ from csaw.engine.cpu.kernels.state import arrays_of
 from csaw.engine.cpu.specialize import Kernels
 from csaw.engine.cpu.typed_hooks import check_own_hooks
 from csaw.engine.plan.choices import Method
-from csaw.engine.plan.contracts import Frontier, OpenLinks, Store, TimedFrontier
+from csaw.engine.plan.contracts import ByFirstTime, Frontier, OpenLinks, Store, TimedFrontier, TimedLinks
 from csaw.engine.plan.needs import QUESTIONS
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.selection import coin
@@ -438,6 +438,20 @@ class CpuSelector(CpuRunner):
             entries,
             size,
             lambda some, *_: kernel(some, self.graph.arrays, np.uint64(self.seed), *given, f.links, f.negatives),
+        )
+
+    def draw_negatives_in_time(
+        self, f: TimedLinks, entries: np.ndarray, bounds: np.ndarray, first_times: ByFirstTime
+    ) -> None:
+        kernel, size = self.kernels.draw_negatives_in_time, max(1, LINK_PICKS // f.negatives.shape[1])
+        given = (f.first, f.source, f.place, bounds, *first_times, bool(getattr(self.algorithm, "allow_self", False)))
+        ever = getattr(self.algorithm, "negative_time", None) == "ever"
+        self.in_slices(
+            entries,
+            size,
+            lambda some, *_: kernel(
+                some, self.graph.arrays, np.uint64(self.seed), *given, ever, f.links, f.time, f.negatives
+            ),
         )
 
     def add_scaled(self, sums: np.ndarray, at: np.ndarray, biases: np.ndarray, shift: int) -> None:

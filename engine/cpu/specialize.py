@@ -46,6 +46,7 @@ FILES = (
     "hops_by_relation.py",
     "clocks.py",
     "links.py",
+    "links_in_time.py",
 )
 HEADER = """\
 # Written by csaw; delete at will.

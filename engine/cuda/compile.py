@@ -273,6 +273,7 @@ FILES = {
     BatchKind.HOP_TABLES_IN_TIME: ("hops_in_time.cu", "transits.cu"),
     BatchKind.SHARED_DRAWS_IN_TIME: ("lists_in_time.cu",),
     BatchKind.POOLS_IN_TIME: ("lists_in_time.cu", "rows.cu"),
+    BatchKind.SHARED_DRAWS_BY_RELATION: ("shared.cu",),
     BatchKind.SHARED_DRAWS: ("shared.cu",),
     BatchKind.LAYERS: ("rows.cu", "layers.cu"),
     BatchKind.BUDGETS: ("rows.cu", "lists.cu"),

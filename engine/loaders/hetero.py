@@ -13,7 +13,7 @@ from csaw.engine.loaders.pyg_arguments import int64_times
 from csaw.engine.loaders.tensors import needed
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.graph.edge_columns import NO_TIME, TIME
+from csaw.partition.graph.edge_columns import BEFORE_ALL, TIME
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.types import Types
 from csaw.partition.ingestion.hetero_data import Edges, edges_of, in_memory
@@ -103,7 +103,7 @@ def _times_of(data: "HeteroData", name: str, edges: Edges) -> np.ndarray:
     of_edges = any(name in store for store in data.edge_stores)
     if not of_edges and not any(name in store for store in data.node_stores):
         raise OptionError(f"time_attr: no edge type and no node type of data has the attribute {quoted(name)}")
-    found, first = np.full(edges.source.size, NO_TIME + 1), np.cumsum([0, *edges.types.edges])
+    found, first = np.full(edges.source.size, BEFORE_ALL), np.cumsum([0, *edges.types.edges])
     for number, relation in enumerate(edges.types.relations):
         span, neighbors = slice(first[number], first[number + 1]), relation.target
         held = data[relation.target, relation.name, relation.source] if of_edges else data[neighbors]

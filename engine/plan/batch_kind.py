@@ -68,6 +68,8 @@ class BatchKind(StrEnum):
     """Picks from all edges that the copies of an instance's frontier may select, together."""
     SHARED_DRAWS = "shared-draws"
     """Frontiers whose vertices decide on their edges to a vertex by one random number."""
+    SHARED_DRAWS_BY_RELATION = "shared-draws-by-relation"
+    """The same whose vertices select from each relation by itself."""
     LAYERS = "layers"
     """Layers of vertices, drawn by the sums of the biases of the edges to them."""
     BUDGETS = "budgets"
@@ -86,6 +88,8 @@ class BatchKind(StrEnum):
     """Any other traversal, frontier by frontier."""
     LINKS = "links"
     """Links with negatives, each drawn from the row of its source."""
+    LINKS_IN_TIME = "links-in-time"
+    """The same as of the time of each link, on a CPU."""
 
 
 def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
@@ -99,21 +103,16 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
         case Clocks():
             return BatchKind.CLOCK_WALKS
         case NonNeighbors():
-            return BatchKind.LINKS
+            return BatchKind.LINKS_IN_TIME if in_time else BatchKind.LINKS
         case SharedNumbers():
-            return BatchKind.SHARED_DRAWS_IN_TIME if in_time else BatchKind.SHARED_DRAWS
+            of_relations = BatchKind.SHARED_DRAWS_BY_RELATION if by_relation else BatchKind.SHARED_DRAWS
+            return BatchKind.SHARED_DRAWS_IN_TIME if in_time else of_relations
         case VertexLayer():
             return BatchKind.LAYERS
         case BudgetLayers():
             return BatchKind.BUDGETS_IN_TIME if in_time else BatchKind.BUDGETS
-        case MiniBatch() if in_time:
-            if not (shape.on_gpu or memory.residency.streams):
-                return BatchKind.WHOLE_IN_TIME
-            return BatchKind.MINIBATCHES_BY_RELATION_IN_TIME if by_relation else BatchKind.MINIBATCHES_IN_TIME
         case MiniBatch():
-            if drawn_whole(shape, memory):
-                return BatchKind.WHOLE_MINIBATCHES
-            return BatchKind.MINIBATCHES_BY_RELATION if by_relation else BatchKind.MINIBATCHES
+            return _of_minibatches(shape, memory, in_time, by_relation)
     if by_relation and in_time:
         return BatchKind.NEIGHBORS_BY_RELATION_IN_TIME
     if by_relation:
@@ -130,6 +129,16 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
     if in_tables(shape, memory):
         return BatchKind.HOP_TABLES
     return BatchKind.POOLS if shape.needs.in_pools else BatchKind.FRONTIERS
+
+
+def _of_minibatches(shape: Shape, memory: MemoryPlan, in_time: bool, by_relation: bool) -> BatchKind:
+    if in_time:
+        if not (shape.on_gpu or memory.residency.streams):
+            return BatchKind.WHOLE_IN_TIME
+        return BatchKind.MINIBATCHES_BY_RELATION_IN_TIME if by_relation else BatchKind.MINIBATCHES_IN_TIME
+    if drawn_whole(shape, memory):
+        return BatchKind.WHOLE_MINIBATCHES
+    return BatchKind.MINIBATCHES_BY_RELATION if by_relation else BatchKind.MINIBATCHES
 
 
 # Traversals that a block of a GPU takes through all depths alone (cuda/kernels/trees.cu): which runs can, and the room

@@ -311,6 +311,30 @@ class OpenLinks(Protocol):
     """Dense ids [links, negatives]: to be filled."""
 
 
+class TimedLinks(OpenLinks, Protocol):
+    """The same with negatives as of the time of each link."""
+
+    time: Array
+    """int64: the time of each link, to be filled where there is a place."""
+
+
+class ByFirstTime(NamedTuple):
+    """The vertices of a graph within each type by the time of their first edge; those without an edge are behind the
+    others of their type.
+    """
+
+    vertex: Array
+    """Dense ids [vertices]: the vertices in this order."""
+    first: Array
+    """int64 [vertices]: the time of the first edge of each of them."""
+    known: Array
+    """int64 [types]: the vertices of each type that have an edge."""
+    place: Array
+    """Dense ids [vertices]: the place of each vertex in this order."""
+    upto: Array
+    """int64 [vertices + 1]: the biases of all vertices before a place; empty if all are the same."""
+
+
 class TimedFrontier(Frontier, Protocol):
     """The vertices of a batch for which a backend selects neighbors in time."""
 

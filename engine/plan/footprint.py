@@ -20,6 +20,7 @@ PARTS = {
     "columns": "norms of columns, 16 bytes a vertex and some edges at a time",
     "clusters": "vertices by cluster, 24 bytes a vertex",
     "negatives": "biases of negatives by degree, 24 bytes a vertex",
+    "first_times": "vertices by the time of their first edge, 48 bytes a vertex and some edges at a time",
     "ids": "original ids, until they are written",
     "edge_numbers": "numbers of edges in the store, 4 or 8 bytes an edge",
     "chunks": "unpacking compressed chunks",
@@ -35,6 +36,7 @@ PARTS = {
 """The names of MemoryPlan.fixed, in words."""
 
 LISTED_EDGES = 1 << 22  # of whole rows, listed at a time
+PIECE, PIECE_BYTES = 1 << 20, 40  # edges whose times are read together, and the bytes that each of them takes
 RANGE = 1 << 18  # vertices whose rows a streamed graph brings together, to add up columns
 COLUMNS_BYTES = 40  # of an edge that is listed, and of a vertex of a range, while columns are added up
 
@@ -77,6 +79,7 @@ def parts_of(shape: "Shape") -> dict[str, int]:
         "columns": Footprint(vertex=16, fixed=summed) if needs.columns else NOTHING,
         "clusters": Footprint(vertex=24) if needs.clusters else NOTHING,
         "negatives": Footprint(vertex=24) if by_degree(shape) else NOTHING,
+        "first_times": Footprint(vertex=48, fixed=PIECE_BYTES * min(store.edges, PIECE)) if as_of(shape) else NOTHING,
         "edge_numbers": Footprint(edge=8 if store.stored.edges >= 2**32 else 4) if store.relation_rows else NOTHING,
     }
     return {name: part.bytes(store.vertices, store.edges) for name, part in parts.items()}
@@ -85,6 +88,11 @@ def parts_of(shape: "Shape") -> dict[str, int]:
 def by_degree(shape: "Shape") -> bool:
     """Whether negatives are drawn by degree."""
     return getattr(shape.algorithm, "negative_bias", "none") == "degree"
+
+
+def as_of(shape: "Shape") -> bool:
+    """Whether negatives are drawn as of the time of their link."""
+    return getattr(shape.algorithm, "negative_time", None) is not None
 
 
 def host_parts_of(shape: "Shape") -> dict[str, int]:

@@ -196,8 +196,9 @@ def least_bytes(
 
 
 def of_link(algorithm: Algorithm, item: int) -> int:
-    """Bytes of a link and its negatives, with ids of ``item`` bytes."""
-    return item * (2 + int(getattr(algorithm, "num_negatives", 1)))
+    """Bytes of a link and its negatives, and of its time if it has one, with ids of ``item`` bytes."""
+    in_time = getattr(algorithm, "negative_time", None) is not None
+    return item * (2 + int(getattr(algorithm, "num_negatives", 1))) + TIME_BYTES * in_time
 
 
 def refuse_sizes(algorithm: Algorithm, each: int, instances: int, memory: int) -> None:

@@ -238,7 +238,9 @@ def _columns_read(
 
 def _is_timed(algorithm: Algorithm) -> bool:
     """Whether an algorithm reads the times of edges by itself, whatever its hooks read."""
-    return algorithm.timed if isinstance(algorithm, Walk) else getattr(algorithm, "time_strategy", None) is not None
+    if isinstance(algorithm, Walk):
+        return algorithm.timed
+    return any(getattr(algorithm, name, None) is not None for name in ("time_strategy", "negative_time"))
 
 
 def _edge_bytes(

@@ -22,7 +22,7 @@ from csaw.engine.plan.gpu_memory import beside_host_parts, host_budget, on_devic
 from csaw.engine.plan.host_memory import on_host
 from csaw.engine.plan.instance_bytes import instance_bytes, least_bytes, refuse_sizes
 from csaw.engine.plan.limits import Gpu, Limits, MemoryPlan, Request, Shape
-from csaw.engine.plan.needs import find_needs
+from csaw.engine.plan.needs import Needs, find_needs
 from csaw.engine.plan.options import RunOptions
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.rates import ASSUMED, Rates, available_bytes
@@ -113,7 +113,7 @@ def _shape(
     layout = drawn_layout(algorithm, sizes)
     method = choose_select(algorithm, weighted, options.select, store.stored)
     needs = find_needs(store, algorithm, weighted=weighted, select=method, collision=options.collision)
-    _refuse_induced(algorithm, options)
+    _refuse(algorithm, options, devices, needs)
     induced, target = options.induced or algorithm.ends_induced, int(options.target) if sources.at_random else 0
     row, in_flight = instance_bytes(store, algorithm, sizes, layout, sources, needs, induced and not target)
     sample = in_flight if target else min(row, in_flight)
@@ -149,7 +149,12 @@ def _shape(
     return shape, row
 
 
-def _refuse_induced(algorithm: Algorithm, options: RunOptions) -> None:
+def _refuse(algorithm: Algorithm, options: RunOptions, devices: int, needs: Needs) -> None:
+    """OptionError for samples of links and in time that cannot be induced, or that no GPU draws."""
+    if devices and needs.timed and isinstance(algorithm.rule, NonNeighbors):
+        raise OptionError(
+            "--negative-time: expected --device cpu or auto, found a GPU: negatives as of a time are drawn on the CPU"
+        )
     if options.induced and isinstance(algorithm.rule, NonNeighbors):
         raise OptionError("--induced: links have no subgraph, because their negatives are no neighbors; leave it out")
     if options.induced and isinstance(algorithm, Traversal) and algorithm.time_strategy is not None:

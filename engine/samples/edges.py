@@ -65,7 +65,7 @@ def edge_columns(samples: OpenedSamples) -> tuple[str, ...]:
     mini-batches the number of the seed, and with fanouts by relation that of the relation; of links a label.
     """
     if isinstance(samples.layout, Links):
-        return (*EDGE[:-1], LABEL)
+        return (*EDGE[:-1], LABEL, *time_columns(samples))
     further = (name for name in (EDGE_WEIGHT, BATCH) if name in samples)
     return (*EDGE, *time_columns(samples), *further, *((RELATION.name,) if has_relations(samples) else ()))
 
@@ -77,7 +77,7 @@ def has_relations(samples: OpenedSamples | Container[str]) -> bool:
 
 def time_columns(samples: OpenedSamples) -> tuple[str, ...]:
     """The columns of them that are times."""
-    timed = SEED_TIME in samples or OF_STEPS in samples
+    timed = any(name in samples for name in (SEED_TIME, OF_STEPS, TIME))
     return (*((TIME,) if timed else ()), *(name for name in OF_COPIES if name in samples))
 
 

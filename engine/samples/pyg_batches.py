@@ -185,8 +185,8 @@ def of_vertices(arrays: Arrays, edges: Arrays, before: int) -> Batch:
     of_sources, of_dst, of_src, _ = np.split(number, np.cumsum([sources.size, dst.size, src.size]))
     seeds = int(of_sources.max(initial=-1)) + 1
     hops = int(depth.max(initial=-1)) + 1
-    named = (("edge_weight", "weight"), ("edge_time", "time"))
-    of_edges = {name: arrays[held][order] for name, held in named if held in arrays}
+    named = (("edge_weight", "weight"), ("edge_time", "time"), (EDGE_TYPE, RELATION.name))
+    of_edges = {name: arrays[held][order].astype(OF_EDGES[name]) for name, held in named if held in arrays}
     of_seeds = {"seed_time": arrays["seed_time"][met[first][:seeds]]} if "seed_time" in arrays else {}
     return (
         of_edges

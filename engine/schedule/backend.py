@@ -27,6 +27,7 @@ from csaw.engine.api.algorithm import Algorithm
 from csaw.engine.plan.contracts import (
     Array,
     Batch,
+    ByFirstTime,
     Frontier,
     Graph,
     IncomingBias,
@@ -35,6 +36,7 @@ from csaw.engine.plan.contracts import (
     Partitions,
     Store,
     TimedFrontier,
+    TimedLinks,
 )
 from csaw.engine.plan.plan import Plan
 from csaw.engine.samples.identifiers import GroupArrays, Identifiers
@@ -99,6 +101,7 @@ class Backend(Specialization, ABC):
         self.incoming_bias: IncomingBias | None = None  # once a batch has made it
         self.members: Members | None = None  # likewise
         self.biases_upto: Array | None = None  # of negatives, likewise
+        self.first_times: ByFirstTime | None = None  # of vertices, likewise
 
     # Batches
 
@@ -320,6 +323,12 @@ class Backend(Specialization, ABC):
         ``bounds``: int64, where the vertices of each type begin, and the end of the last. ``upto``: int64 [V + 1], the
         biases of all vertices below one; empty if all are the same.
         """
+
+    def draw_negatives_in_time(
+        self, f: TimedLinks, entries: Array, bounds: np.ndarray, first_times: ByFirstTime
+    ) -> None:
+        """Draw them as of the time of each link, on a CPU: see engine/cpu/kernels/links_in_time.py."""
+        raise NotImplementedError
 
     def candidates(self, size: int) -> int:
         """Most neighbors of one row that can take part in a collective selection of ``size``."""

@@ -14,7 +14,7 @@ from csaw.partition.graph.stages import Stages
 from csaw.partition.graph.types import RELATION
 from csaw.partition.graph.views import View
 
-HOP = "hop_"
+HOP, OF_SUBGRAPHS = "hop_", ("src", "dst", "sources")
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,10 @@ class OfRelations:
     def _in_graph(self, xp: ModuleType, arrays: dict[str, Array]) -> dict[str, Array]:
         rows = self.relations.rows
         if "e_id" not in arrays:
-            return {name: rows.in_graph(xp, held) if name.startswith(HOP) else held for name, held in arrays.items()}
+            return {
+                name: rows.in_graph(xp, held) if name.startswith(HOP) or name in OF_SUBGRAPHS else held
+                for name, held in arrays.items()
+            }
         edges = arrays["e_id"]
         found = {"n_id": rows.in_graph(xp, arrays["n_id"]), RELATION.name: rows.relation_of(xp, edges)}
         return arrays | found | {"e_id": self.relations.stored_edges(xp)[edges].astype(np.int64)}

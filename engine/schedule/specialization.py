@@ -107,9 +107,11 @@ def time_constants(walk: Walk, columns: Sequence[EdgeColumn]) -> dict[str, int]:
 
 
 def neighbor_constants(traversal: Traversal, columns: Sequence[EdgeColumn]) -> dict[str, int]:
-    """The constants of a traversal in time: edges are taken back in time, from a time that each vertex knows."""
+    """The constants of a traversal in time: edges are taken back in time, from a time that each vertex knows. Links
+    know where the times are.
+    """
     if traversal.time_strategy is None:
-        return OFF
+        return OFF | (_columns(columns) if getattr(traversal, "negative_time", None) is not None else {})
     assert isinstance(traversal, InTime)
     return (
         OFF

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeVar
 import numpy as np
 
 from csaw.engine.api.algorithm import Algorithm
-from csaw.engine.api.bases import InTime
+from csaw.engine.api.bases import InTime, LinksWithNegatives
 from csaw.engine.sources.given_columns import EXACT, IDS
 from csaw.engine.sources.source_rows import (
     ID,
@@ -37,6 +37,9 @@ from csaw.partition.ingestion.text.cells import NUMBER
 from csaw.partition.ingestion.time_value import expected_time, read_time, times_of
 
 # The times of sources, of traversals that select in time.
+
+
+LINK_TIMES, SOURCE_TIMES = "--negative-time", "--time-strategy"
 
 
 class Asked(Enum):
@@ -69,9 +72,10 @@ class SourceTimes(NamedTuple):
 
 def times_asked(algorithm: Algorithm) -> Asked:
     """The times that an algorithm with its options asks of its sources."""
-    if not isinstance(algorithm, InTime):
+    if not isinstance(algorithm, InTime | LinksWithNegatives):
         return Asked.NEVER
-    if algorithm.time_strategy is None:
+    way = algorithm.negative_time if isinstance(algorithm, LinksWithNegatives) else algorithm.time_strategy
+    if way is None:
         return Asked.WITHOUT
     return Asked.EACH if algorithm.start_time is None else Asked.SAME
 
@@ -91,6 +95,11 @@ def known_times(name: str, times: np.ndarray) -> np.ndarray:
     return times
 
 
+def flag_of_times(algorithm: Algorithm) -> str:
+    """The option with which an algorithm reads the times of its sources."""
+    return LINK_TIMES if isinstance(algorithm, LinksWithNegatives) else SOURCE_TIMES
+
+
 def source_times(algorithm: Algorithm, listed: np.ndarray | None) -> SourceTimes | None:
     """The times of an algorithm's sources, of which those that are ``listed`` have one each; None where it asks none.
 
@@ -102,8 +111,8 @@ def source_times(algorithm: Algorithm, listed: np.ndarray | None) -> SourceTimes
         return SourceTimes(None, int(getattr(algorithm, "start_time", NO_TIME)))
     if listed is None:
         raise OptionError(
-            "--time-strategy: expected a time for each source, found none; give a file of --sources whose lines end "
-            "with a time, or --start-time, a time for all of them"
+            f"{flag_of_times(algorithm)}: expected a time for each source, found none; give a file of --sources whose "
+            "lines end with a time, or --start-time, a time for all of them"
         )
     if not getattr(algorithm, "disjoint", True) and np.unique(listed).size > 1:
         _refuse_shared(algorithm)
@@ -163,8 +172,8 @@ LINK_ENDS = 2
 LABELLED = 2  # columns beside that of times
 NO_TIMES = {
     Asked.NEVER: "; this algorithm takes no times of sources",
-    Asked.WITHOUT: "; times are read with --time-strategy",
-    Asked.SAME: "; times are read with --time-strategy and without --start-time, which is the time of all",
+    Asked.WITHOUT: "; times are read with {}",
+    Asked.SAME: "; times are read with {} and without --start-time, which is the time of all",
 }
 PLAIN = "1"  # units of numbers that are kept as they are
 
@@ -178,14 +187,19 @@ class Listed(NamedTuple):
 
 
 def read_sources(
-    given: object, store: GraphStore, *, are_seeds: bool, are_links: bool = False, times: Asked = Asked.NEVER
+    given: object,
+    store: GraphStore,
+    *,
+    are_seeds: bool,
+    are_links: bool = False,
+    times: Asked = Asked.NEVER,
 ) -> Listed:
     """The list of sources that a user gives for ``store``.
 
     given: a file of original ids, as :func:`rows_of` reads it; for an algorithm whose sources ``are_seeds`` of
         mini-batches, of one id on each line, or of an id and a label, a number, on every line. Or an array of original
         ids. Or, for seeds, a mapping with the arrays ``ids`` and ``y``, the labels.
-    are_links: whether each line has two ids, the ends of a link.
+    are_links: whether each line has two ids, the ends of a link, which both get its time.
     times: those that the algorithm asks for. If each source has one, each line ends with it, as the input of the store
         has times, and a mapping has them as ``time``. Beside one for all, each line is an id alone, so that no time is
         taken for a vertex or a label.
@@ -196,27 +210,33 @@ def read_sources(
     if isinstance(given, str | Path):
         return _from_file(Path(given), store, are_seeds, times, 2 if are_links else int(are_seeds))
     if isinstance(given, Mapping):
-        return _from_mapping(given, store, are_seeds, times)
+        return _from_mapping(given, store, are_seeds, times, are_links)
     return Listed(_from_array(given, store, are_links))
 
 
-def _from_mapping(given: Mapping[str, object], store: GraphStore, are_seeds: bool, asked: Asked) -> Listed:
+def _from_mapping(
+    given: Mapping[str, object], store: GraphStore, are_seeds: bool, asked: Asked, are_links: bool
+) -> Listed:
     timed = asked is Asked.EACH
     needed = {IDS, TIMES} if timed else {IDS, LABELS} if are_seeds else set()
     if not needed or not needed <= set(given) <= needed | ({LABELS} if are_seeds else set()):
         with_times = f", in time {IDS} and {TIMES} where no start_time is given"
-        way = NO_TIMES.get(asked, "") if TIMES in given else ""
+        way = NO_TIMES.get(asked, "").format(LINK_TIMES if are_links else SOURCE_TIMES) if TIMES in given else ""
         raise OptionError(
             f"sources: expected an array of ids, or, for mini-batches, a mapping with {IDS} and "
             f"{LABELS}{with_times * timed}, found one with {', '.join(map(quoted, given)) or 'nothing'}{way}"
         )
-    ids = _from_array(given[IDS], store)
+    ids = _from_array(given[IDS], store, are_links)
     labels = _labels(given[LABELS], ids.size) if LABELS in given else None
-    return Listed(ids, labels, _times(given[TIMES], ids.size, _units(store)) if timed else None)
+    if not timed:
+        return Listed(ids, labels)
+    if are_links and not isinstance(given[TIMES], InStore):
+        return Listed(ids, None, np.repeat(_times(given[TIMES], ids.size // LINK_ENDS, _units(store)), LINK_ENDS))
+    return Listed(ids, labels, _times(given[TIMES], ids.size, _units(store)))
 
 
 def _times(given: object, sources: int, units: str) -> np.ndarray:
-    """int64: a time for each of so many sources. OptionError for anything else."""
+    """int64: a time for each of so many sources, or links. OptionError for anything else."""
     name = f"sources: {TIMES}"
     if isinstance(given, InStore):
         return given.times
@@ -277,16 +297,21 @@ def _from_file(path: Path, store: GraphStore, are_seeds: bool, asked: Asked, a_l
         raise OptionError(
             f"--sources: expected all, random:N, type:NAME or a file of vertex ids, found {quoted(str(path))}, {why}"
         )
-    units, are_words, are_columns = _units(store), store.id_kind == STRING, are_seeds or asked in FORMS
+    are_links, one_time = a_line == LINK_ENDS, a_line == LINK_ENDS and asked is Asked.SAME
+    units, are_words, are_columns = (
+        _units(store),
+        store.id_kind == STRING,
+        are_seeds or (asked in FORMS and not one_time),
+    )
     tells, data = (1 if are_columns else None) if are_words else 0, text_of(path)
-    if not are_words and asked not in FORMS and (ids := plain_integers(data, a_line=a_line)) is not None:
+    if not are_words and (asked not in FORMS or one_time) and (ids := plain_integers(data, a_line=a_line)) is not None:
         return Listed(np.asarray(store.dense_ids(ids), np.int64))
     read = rows_of(path, data, is_value=partial(_is_value, asked, units), tells=tells)
     read = _below_a_name(read, store) if are_words else read
+    if are_links:
+        return _links_of(path, read, store, asked is Asked.EACH, units)
     if not are_columns:
-        if a_line == LINK_ENDS:
-            _refuse_others(path, read)
-        elif read.names:
+        if read.names:
             _places(path, read, WITHOUT_TIMES[0], timed=False)
         return Listed(_dense(path, ((row.line, cell) for row in read.rows for cell in row.cells), store))
     rows, timed = list(_columns(path, read, are_seeds, asked)), asked is Asked.EACH
@@ -297,21 +322,26 @@ def _from_file(path: Path, store: GraphStore, are_seeds: bool, asked: Asked, a_l
         found = (_number(path, line, words[1], _label, "a label, " + _LABEL) for line, words in rows)
         labels = np.fromiter(found, np.float64, len(rows))
     if timed:
-        wanted = f"a time, {expected_time(units)}, not {NO_TIME}, which means no time"
-        times = np.fromiter(
-            (_number(path, line, words[-1], partial(_time, units), wanted) for line, words in rows), np.int64
-        )
+        times = _times_in(path, ((line, words[-1]) for line, words in rows), units)
     return Listed(ids, labels, times)
 
 
-def _refuse_others(path: Path, read: Table) -> None:
-    """FormatError for a row of a file of links that has not two ids."""
+def _links_of(path: Path, read: Table, store: GraphStore, timed: bool, units: str) -> Listed:
+    """The links of a file, each of two ids and, where they are ``timed``, a time, which is last or has such a name."""
+    named = [place for place, name in enumerate(read.names) if says(name) == TIME]
+    if timed and len(named) > 1:
+        raise FormatError(
+            f"{path}:{read.line}: expected one column of times, found the names {', '.join(map(quoted, read.names))}"
+        )
+    at, wanted = (named or [LINK_ENDS])[0], "two vertex ids" + ", and its time" * timed
     for line, cells, text in read.rows:
-        if len(cells) != LINK_ENDS:
+        if len(cells) != LINK_ENDS + timed:
             raise FormatError(
-                f"{path}:{line}: expected the source and the destination of a link, two vertex ids, found "
-                f"{quoted(text)}"
+                f"{path}:{line}: expected the source and the destination of a link, {wanted}, found {quoted(text)}"
             )
+    rows = [(line, cell) for line, cells, _ in read.rows for k, cell in enumerate(cells) if not timed or k != at]
+    times = _times_in(path, ((line, cells[at]) for line, cells, _ in read.rows), units) if timed else None
+    return Listed(_dense(path, rows, store), None, None if times is None else np.repeat(times, LINK_ENDS))
 
 
 def _below_a_name(read: Table, store: GraphStore) -> Table:
@@ -368,6 +398,12 @@ def _dense(path: Path, words: Iterable[tuple[int, str]], store: GraphStore) -> n
         return np.asarray(store.dense_ids([word for _, word in words]), np.int64)
     numbers = [_number(path, line, word, whole_of, "a vertex id") for line, word in words]
     return np.asarray(store.dense_ids(numbers), np.int64)
+
+
+def _times_in(path: Path, words: Iterable[tuple[int, str]], units: str) -> np.ndarray:
+    """int64: the times of some words, given with their lines."""
+    wanted = f"a time, {expected_time(units)}, not {NO_TIME}, which means no time"
+    return np.fromiter((_number(path, line, word, partial(_time, units), wanted) for line, word in words), np.int64)
 
 
 def _number(path: Path, line: int, word: str, read: Callable[[str], Number], wanted: str) -> Number:

@@ -42,7 +42,15 @@ def relation_of(store: GraphStore, algorithm: Algorithm) -> int | None:
 
 
 def edges_of(store: GraphStore, algorithm: Algorithm) -> int:
-    """The number of edges that may be links. OptionError where there is none."""
+    """The number of edges that may be links.
+
+    OptionError where there is none, or where one time is given for links, though edges have times of their own.
+    """
+    if getattr(algorithm, "start_time", None) is not None:
+        raise OptionError(
+            "--start-time: expected links in a file of --sources with it, found edges of the graph, which have times "
+            "of their own; leave it out"
+        )
     number = relation_of(store, algorithm)
     edges = store.edges if number is None or store.types is None else store.types.edges[number]
     if not edges:

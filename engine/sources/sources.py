@@ -232,7 +232,7 @@ class Sources:
             if self.are_links:
                 require_pairs(listed.ids, given)
                 require_relation(store, algorithm, listed.ids)
-        self.times = source_times(algorithm, None if listed is None else listed.times)
+        self.times = None if self.edges else source_times(algorithm, None if listed is None else listed.times)
         """The times of the sources; None where the algorithm asks for none."""
         if self.kind is SourceKind.EVERY:
             self.frontier_size = store.vertices
@@ -345,7 +345,7 @@ class Sources:
 
         Of mini-batches [n, frontier size, 2]: each seed's dense id and its position in the list of sources; -1 for both
         where there are fewer seeds. Where sources have times, these are behind it, in one place more; of
-        walks [n, 2]. Of links [n, 2], both ends, or what :func:`edge_numbers` returns.
+        walks [n, 2]. Of links [n, 2], both ends, with times [n, 2, 2]; or what :func:`edge_numbers` returns.
         """
         if self.made is not None:
             return self.made(first, last)

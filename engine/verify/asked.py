@@ -38,7 +38,7 @@ from csaw.engine.plan.metapath import is_followed
 from csaw.engine.samples import Samples
 from csaw.engine.samples.edges import has_relations
 from csaw.engine.samples.layouts import SUBGRAPHS, Arrays, drawn_layout
-from csaw.engine.samples.layouts.layout import EDGE_WEIGHT, SEED_TIME
+from csaw.engine.samples.layouts.layout import EDGE_WEIGHT, SEED_TIME, TIME
 from csaw.engine.samples.stored import PartOf
 from csaw.engine.sources.seeds import order_of
 from csaw.engine.sources.sources import SourcesDigest, kind_of_sources
@@ -134,6 +134,7 @@ class Asked:
             yield Number(name, sizes, "other arrays")
         if isinstance(a, LinksWithNegatives):
             yield Number("num_negatives", a.num_negatives, arrays["negatives"].shape[1])
+            yield Number("times of links", a.negative_time is not None, TIME in arrays)
         in_time = a.time_strategy is not None and not self.whole
         yield Number("times of sources", in_time, SEED_TIME in arrays)
         by_relation = needs_relations(a, self.store)

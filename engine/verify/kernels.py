@@ -374,6 +374,43 @@ class DenseIds:
 
 
 @njit(nogil=True)
+def copy_at(first, copies, times, wanted, share, out):
+    """Of the edges from number ``first`` on, ``copies`` of them, one of the time ``wanted``: the one that ``share`` of
+    all of these is in front of; -1 where there is none.
+    """
+    for i in range(first.size):
+        same = 0
+        for edge in range(first[i], first[i] + copies[i]):
+            same += times[edge] == wanted[i]
+        left, out[i] = np.int64(share[i] * same), -1
+        for edge in range(first[i], first[i] + copies[i]):
+            if times[edge] == wanted[i]:
+                if left == 0:
+                    out[i] = edge
+                left -= 1
+
+
+@njit(parallel=True)
+def copies_until(indptr, indices, times, src, dst, until, out):
+    """Number of edges from each src to its dst that are not later than a time; 0 where one of the two is no vertex."""
+    vertices = indptr.size - 1
+    for i in prange(src.size):
+        out[i] = 0
+        a, b = src[i], dst[i]
+        if 0 <= a < vertices and 0 <= b < vertices:
+            low, high = indptr[a], indptr[a + 1]
+            while low < high:
+                middle = (low + high) >> 1
+                if np.int64(indices[middle]) < b:
+                    low = middle + 1
+                else:
+                    high = middle
+            while low < indptr[a + 1] and np.int64(indices[low]) == b:
+                out[i] += times[low] <= until[i]
+                low += 1
+
+
+@njit(nogil=True)
 def place_negatives(indptr, indices, source, own, low, high, negatives, upto, classes, before, taken):
     """Of the negatives of links, the biases of all vertices below each that could have been drawn; and those of each
     class that could not, because an edge leads to them or they are the source itself (``own``).
@@ -399,3 +436,39 @@ def place_negatives(indptr, indices, source, own, low, high, negatives, upto, cl
             taken[i, classes[source[i]]] += bias
             for j in range(negatives.shape[1]):
                 before[i, j] -= bias if source[i] < negatives[i, j] else 0.0
+
+
+@njit(nogil=True)
+def place_negatives_until(
+    indptr, indices, times, source, own, until, low, high, negatives, place, upto, classes, blocks, size, before, free
+):
+    """Of the negatives of links as of a time, the biases of all vertices in front of each that could have been drawn;
+    and those of all that could, by class.
+
+    ``until``: the time after which an edge does not count. ``low``, ``high``: the places in their order of the vertices
+    among which a link's negatives are. ``place``: of each vertex. By place: ``upto``, the biases of all before one;
+    ``classes``; ``blocks``, float64 [n, classes], sums of the biases before every ``size`` of them. ``before``:
+    float64 [links, negatives], to be filled. ``free``: float64 [links, classes], zeros.
+    """
+    for i in range(source.size):
+        for end, sign in ((high[i], 1.0), (low[i], -1.0)):
+            free[i] += sign * blocks[end // size]
+            for p in range(end // size * size, end):
+                free[i, classes[p]] += sign * (upto[p + 1] - upto[p])
+        for j in range(negatives.shape[1]):
+            before[i, j] = upto[place[negatives[i, j]]] - upto[low[i]]
+        last, has_own = np.int64(-1), False
+        for position in range(indptr[source[i]], indptr[source[i] + 1] + 1):
+            is_last = position == indptr[source[i] + 1]  # when all of the row is known
+            if is_last and (has_own or not own[i]):
+                break
+            v = source[i] if is_last else np.int64(indices[position])
+            if not is_last and (v == last or times[position] > until[i]):
+                continue
+            last, has_own = v, has_own or v == source[i]
+            p = place[v]
+            if low[i] <= p < high[i]:
+                bias = upto[p + 1] - upto[p]
+                free[i, classes[p]] -= bias
+                for j in range(negatives.shape[1]):
+                    before[i, j] -= bias if p < place[negatives[i, j]] else 0.0

@@ -7,13 +7,16 @@ the same vertex that is left out.
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple, Self
 
 import numpy as np
 
+from csaw.engine.api.law import GraphView
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.groups import MOVED, Group, count, groups
 from csaw.engine.verify.pooled import independence, repeated
 from csaw.engine.verify.statistics import BINS, Result, even
+from csaw.partition.graph.types import RELATION
 
 QUICKER = 50  # times as fast as biases evaluated in Python
 PLACES = 20240303  # seed, fixed: the verdict on a sample never changes
@@ -72,60 +75,85 @@ def _numbers(subject: Subject, group: Group, wrong: dict[str, int], draw: np.ran
     for i in range(len(group.counts)):
         frontier = np.unique(group.sources[sources[i] : sources[i + 1]])
         here = np.arange(edges[i], edges[i + 1])
-        for depth, size in enumerate(algorithm.sizes()):
+        for depth in range(len(algorithm.sizes())):
             kept = here[group.depth[here] == depth]
             wrong["depths"] += int((~np.isin(group.src[kept], frontier)).sum())
-            out.append(_ranges(subject, frontier, group.src[kept], group.dst[kept], size, wrong, draw))
-            share -= subject.degree[frontier].sum() + frontier.size
+            some = Rows.of(subject, frontier, depth)
+            out.append(some.ranges(*some.kept(group, kept), wrong, draw))
+            share -= some.degree.sum() + frontier.size
             frontier = np.unique(group.dst[kept])
         if share < 0:
             break
     return out
 
 
-def _ranges(
-    subject: Subject,
-    frontier: np.ndarray,
-    src: np.ndarray,
-    dst: np.ndarray,
-    size: int,
-    wrong: dict[str, int],
-    draw: np.random.Generator,
-) -> Numbers:
-    """The vertices whose numbers decide something, and a random point of the range of each."""
-    view, degree = subject.view, subject.degree[frontier]
-    at = np.arange(degree.sum()) + np.repeat(view.indptr[frontier] - np.cumsum(degree) + degree, degree)
-    ends, chance = (
-        view.indices[at].astype(np.int64),
-        np.repeat(
-            np.where(degree > size, size / np.maximum(degree, 1), 1.0) if size >= 0 else np.ones(degree.size), degree
-        ),
-    )
-    vertices = view.vertices
-    pairs, times = np.unique(np.repeat(frontier, degree) * vertices + ends, return_counts=True)
-    found, seen = np.unique(src * vertices + dst, return_counts=True)
-    place = np.minimum(np.searchsorted(pairs, found), max(pairs.size - 1, 0))
-    if found.size and (not pairs.size or (pairs[place] != found).any() or (times[place] != seen).any()):
-        wrong["sizes"] += 1
-        return np.zeros(0, np.int64), np.zeros(0)
-    kept = np.isin(np.repeat(frontier, degree) * vertices + ends, found)
-    shows, places, faults = shown(ends, chance, kept, draw)
-    wrong["sizes"] += faults
-    return shows, places
+class Rows(NamedTuple):
+    """The rows of a frontier at a depth: of its vertices, or of each relation that leaves them.
+
+    view: the graph that has these rows. rows: their numbers, ascending. degree: how many edges each has. size: how many
+    of them it keeps on average, -1 for all. by: the relations of the graph; 0 where rows are of vertices.
+    """
+
+    view: GraphView
+    rows: np.ndarray
+    degree: np.ndarray
+    size: np.ndarray
+    by: int
+
+    @classmethod
+    def of(cls, subject: Subject, frontier: np.ndarray, depth: int) -> Self:
+        by = subject.by_relation
+        if by is None:
+            sizes = np.full(frontier.size, subject.traversal.sizes()[depth])
+            return cls(subject.view, frontier, subject.degree[frontier], sizes, 0)
+        node, relation = by.selecting(frontier, np.full(frontier.size, depth))
+        rows, held = frontier[node] * by.relations + relation, subject.of_rows
+        return cls(held.view, rows, held.degree[rows], by.sizes[depth][relation], by.relations)
+
+    def kept(self, group: Group, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rows of some edges of a group, and the ends of these as rows have them."""
+        src, dst = group.src[edges], group.dst[edges]
+        if not self.by:
+            return src, dst
+        relation = group.arrays[RELATION.name][edges].astype(np.int64)
+        return np.where(relation < self.by, src * self.by + relation, -1), dst * self.by
+
+    def edges(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of all edges of the rows the row, the end, and the chance that it is kept."""
+        chance = np.where(self.degree > self.size, self.size / np.maximum(self.degree, 1), 1.0)
+        chance = np.repeat(np.where(self.size < 0, 1.0, chance), self.degree)
+        first = self.view.indptr[self.rows] - np.cumsum(self.degree) + self.degree
+        at = np.arange(self.degree.sum()) + np.repeat(first, self.degree)
+        return np.repeat(self.rows, self.degree), self.view.indices[at].astype(np.int64), chance
+
+    def ranges(self, src: np.ndarray, dst: np.ndarray, wrong: dict[str, int], draw: np.random.Generator) -> Numbers:
+        """The vertices whose numbers decide something, and a random point of the range of each.
+
+        ``src``, ``dst``: of the edges that were kept, as :meth:`kept` returns them.
+        """
+        own, ends, chance = self.edges()
+        vertices = self.view.vertices
+        pairs, times = np.unique(own * vertices + ends, return_counts=True)
+        found, seen = np.unique(src * vertices + dst, return_counts=True)
+        place = np.minimum(np.searchsorted(pairs, found), max(pairs.size - 1, 0))
+        if found.size and (not pairs.size or (pairs[place] != found).any() or (times[place] != seen).any()):
+            wrong["sizes"] += 1
+            return np.zeros(0, np.int64), np.zeros(0)
+        shows, places, faults = shown(ends, chance, np.isin(own * vertices + ends, found), draw)
+        wrong["sizes"] += faults
+        return shows, places
 
 
 def chances(subject: Subject, group: Group) -> Iterator[float]:
     """How likely the ranges are that the only instance of a group shows, depth after depth."""
     frontier = np.unique(group.sources)
-    for depth, size in enumerate(subject.traversal.sizes()):
-        here = group.depth == depth
-        degree = subject.degree[frontier]
-        at = np.arange(degree.sum()) + np.repeat(subject.view.indptr[frontier] - np.cumsum(degree) + degree, degree)
-        own = np.repeat(frontier, degree)
-        ends = subject.view.indices[at].astype(np.int64)
-        chance = np.repeat(np.minimum(1.0, size / np.maximum(degree, 1)) if size >= 0 else np.ones(degree.size), degree)
-        pairs = group.src[here] * subject.view.vertices + group.dst[here]
-        _, low, high = ranges_of(ends, chance, np.isin(own * subject.view.vertices + ends, pairs))
+    for depth in range(len(subject.traversal.sizes())):
+        here = np.flatnonzero(group.depth == depth)
+        some = Rows.of(subject, frontier, depth)
+        own, ends, chance = some.edges()
+        src, dst = some.kept(group, here)
+        vertices = some.view.vertices
+        _, low, high = ranges_of(ends, chance, np.isin(own * vertices + ends, src * vertices + dst))
         yield float(np.exp(max(-700.0, np.log(np.maximum(high - low, 1e-300)).sum())))
         frontier = np.unique(group.dst[here])
 

@@ -172,6 +172,7 @@ WEIGHT = EdgeColumn("weight", np.dtype(np.float32))
 EDGE_ID = EdgeColumn("edge_id", np.dtype(np.int64))
 TIME = EdgeColumn("time", np.dtype(np.int64))
 NO_TIME = -(2**63)  # in place of a time where there is no edge, or no source
+BEFORE_ALL = NO_TIME + 1  # the time of edges without one, in a graph that has times
 TIME_ORDER = EdgeColumn("time_order", np.dtype(np.uint32))
 """The place in its row of the edge that is first by time, the second, and so on, row after row."""
 

@@ -25,7 +25,7 @@ import numpy as np
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import FormatError, MissingDependencyError, OptionError, StoreError
-from csaw.partition.graph.edge_columns import NO_TIME
+from csaw.partition.graph.edge_columns import BEFORE_ALL
 from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.graph.types import TYPE, Relation, Types, distinct, prefix_of
 from csaw.partition.ingestion.hetero_data import Edges, in_memory
@@ -42,7 +42,6 @@ SUFFIX, TABLES = ".json", "tables"
 OWN, OF_TIMES = ("file", "key", "time", "references"), ("time_format", "time_decimals")
 STORED = ("partitions", "partition_bytes", "balance", "compression", "overwrite")
 TAKEN = {*STORED, "on_error", "threads"}
-BEFORE_ALL = NO_TIME + 1  # the time of rows of tables without times
 NO_ROW = -1
 SHOWN = "users.csv, users.parquet or users.feather"
 

@@ -125,7 +125,7 @@ def test_every_help_has_an_example(command):
         (
             "sample karate out.zarr --option start_time=2",
             2,
-            "; hgt, labor, layer, minibatch, mvs, neighbor, temporal have --start",
+            "; hgt, labor, layer, links, minibatch, mvs, neighbor, temporal have --start",
         ),
         ("sample karate out.zarr --algo deepwlk", 2, "no algorithm called 'deepwlk'"),
         (

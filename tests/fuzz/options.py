@@ -320,7 +320,8 @@ class Options:
             for flag in _some(self.choices, random, own)
             for word in (flag, _value(flag, self.choices | own, random))
         ]
-        name = TIMED if "--time-strategy" in given else NEEDS.get(algorithm, name)
+        in_time = "--time-strategy" in given or "--negative-time" in given
+        name = TIMED if in_time else NEEDS.get(algorithm, name)
         command = ["sample", f"{name}.zarr", "out.zarr", "--algo", algorithm, *small, *given]
         large = endless(given)
         ended = child.csaw(*command, *["--dry-run"] * bool(large), folder=place, seconds=SECONDS)

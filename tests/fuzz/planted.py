@@ -43,6 +43,7 @@ DRAWS: dict[str, dict[str, Any]] = {
     "saint-edge": {"frontier_size": 12, "instances": 40},
     "saint-node": {"subgraph_nodes": 20, "instances": 40},
     "links": {"num_negatives": 9, "instances": 60},
+    "timed links": {"num_negatives": 9, "instances": 60, "negative_time": "until", "skip_full": True},
     "induced snowball": {"depth": 1, "induced": True},
     "induced deepwalk": {"walk_length": 4, "induced": True},
     "induced neighbor": {"fanout": (2, 2), "induced": True},
@@ -163,6 +164,20 @@ def exchanged(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | N
     return f"instances {one} and {one + 1} exchanged", {"sources", "seeds"}
 
 
+def other_time(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | None:
+    """One link at another time."""
+    if algo != "timed links":
+        return None
+    later = random.choice([-50, 1, 50])
+
+    def change(arrays: dict[str, Any]) -> dict[str, Any]:
+        arrays["time"][random.randrange(arrays["time"].size)] += later
+        return arrays
+
+    remade(path, path, change)
+    return f"a link {later} later", {"times"}
+
+
 def other_graph(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | None:
     """Another fact about the graph in the manifest."""
     facts: dict[str, Any] = {
@@ -238,6 +253,7 @@ FAULTS: tuple[Fault, ...] = (
     other_vertex,
     other_depth,
     exchanged,
+    other_time,
     other_graph,
     other_law,
     drawn_once,
@@ -253,7 +269,10 @@ class Planted:
         self.folder.mkdir(parents=True)
         graph = random_store(self.folder / "r.zarr", vertices=60, edges=300).load()
         indptr = np.append(graph.indptr, graph.indptr[-1])  # and a vertex without edges
-        store = write_graph(self.folder / "g.zarr", indptr, graph.indices, graph.weights, directed=False)
+        ends = np.sort([np.repeat(np.arange(61), np.diff(indptr)), graph.indices.astype(np.int64)], axis=0)
+        times = {"time": (7 * ends[0] + 3 * ends[1]) % 40}
+        parts = self.folder / "g.zarr", indptr, graph.indices, graph.weights
+        store = write_graph(*parts, directed=False, edge_columns=times)
         for algo, options in DRAWS.items():
             path = self.folder / f"{algo}.zarr"
             csaw.sample(store, path, algo.split()[-1], seed=5, **options)

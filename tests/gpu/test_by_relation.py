@@ -7,7 +7,7 @@ import pytest
 from helpers.gpu import device_or_skip
 from helpers.graphs import arrays_of
 from helpers.invariance import assert_same
-from helpers.relations import SEEDS, TIMED, TIMED_HOPS, WAYS, WAYS_OF_HOPS, graph_in_time, random_graph
+from helpers.relations import FANOUT, SEEDS, TIMED, TIMED_HOPS, WAYS, WAYS_OF_HOPS, graph_in_time, random_graph
 
 import csaw
 
@@ -48,6 +48,14 @@ def test_batches_in_the_memory_of_the_gpu_have_the_vertices_of_the_graph(tmp_pat
     assert_same(
         {name: np.asarray(array, stored[name].dtype) for name, array in arrays.items()}, {n: stored[n] for n in arrays}
     )
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])
+def test_labor_by_relation_is_that_of_the_cpu(tmp_path, store, residency):
+    options = {"sources": "type:b", "frontier_size": 30, "fanout": FANOUT, "seed": 5}
+    expected = arrays_of(store, tmp_path / "s.zarr", "labor", **options)
+    assert "relation" in expected
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "labor", device="cuda", residency=residency, **options))
 
 
 @pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])

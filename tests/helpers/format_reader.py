@@ -198,11 +198,11 @@ class SampleReader:
         if layout == "hops":
             return {name: self.array(name)[number] for name in self.names() if name.startswith("hop_")}
         if layout == "links":
-            return {name: self.array(name)[number] for name in ("links", "negatives")}
+            return {name: self.array(name)[number] for name in self.names() if name in ("links", "negatives", "time")}
         bounds = {
             "ragged-walks": {"walk_ptr": ["walks"]},
             "subgraphs": {
-                "instance_ptr": ["src", "dst", "depth", "weight"],
+                "instance_ptr": ["src", "dst", "depth", "weight", "relation"],
                 "sources_ptr": ["sources"],
                 "vertices_ptr": ["vertices", "layer", "probability"],
             },

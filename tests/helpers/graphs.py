@@ -144,6 +144,7 @@ def stored_arrays(out):
         "seed_time",
         "src_time",
         "dst_time",
+        "relation",
     )
     of_hops = [f"{of}_{k}" for of in ("time", "relation") for k in range(1, len(wanted))]
     wanted += [name for name in (*further, *of_hops) if name in samples and name not in wanted]

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from csaw.engine.samples import files
-from csaw.engine.samples.layouts.layout import VERTEX, Arrays, Shapes, Stored, Table, fixed
+from csaw.engine.samples.layouts.layout import NUMBERS, TIME, VERTEX, Arrays, Declared, Shapes, Stored, Table, fixed
 from csaw.engine.samples.pyg_batches import Batch
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.attributes import NUMBER
@@ -13,13 +13,14 @@ from csaw.partition.graph.attributes import NUMBER
 
 class Links(Table):
     """``links`` [instances, 2]: the source and the destination of each; ``negatives`` [instances, m]: vertices to which
-    the source has no edge, or fill in a whole row if there are none.
+    the source has no edge, or fill in a whole row if there are none; in time also ``time`` [instances], of each link.
     """
 
     name = "links"
     arrays = (
         fixed("links", VERTEX, "source and destination of each link", NUMBER, "end"),
         fixed("negatives", VERTEX, "vertices that the source of each link has no edge to", NUMBER, "negative"),
+        Declared(TIME, NUMBERS, ("instance",), NUMBER, "time of each link, in the units of the graph", optional=True),
     )
     first_version = 4
     words = "link", "links"
@@ -32,7 +33,7 @@ class Links(Table):
             files.refuse(path / "links", "two columns", f"a shape of {shapes['links']}")
 
     def read(self, path: Path, stored: Stored, start: int, stop: int) -> Arrays:
-        return {name: stored[name][start:stop] for name in ("links", "negatives")}
+        return {name: stored[name][start:stop] for name in self.wanted(stored)}
 
     def edges(self, arrays: Arrays, fill: int) -> Arrays:
         """The links alone: negatives are no edges."""
@@ -45,12 +46,15 @@ class Links(Table):
         }
 
     def pairs(self, arrays: Arrays, fill: int) -> Arrays:
-        """Each link, with ``label`` 1, and after it the pairs of its source and its negatives, with 0."""
+        """Each link, with ``label`` 1, and after it the pairs of its source and its negatives, with 0; all of them with
+        the ``time`` of the link, where it has one.
+        """
         links, negatives = arrays["links"], arrays["negatives"]
         ends = np.concatenate([links[:, 1:], negatives], axis=1)
         row, column = np.nonzero(ends != ends.dtype.type(fill))
         src, dst = np.ascontiguousarray(links[row, 0]), ends[row, column]
-        return {"instance": row, "src": src, "dst": dst, "label": (column == 0).astype(np.int32)}
+        times = {TIME: arrays[TIME][row]} if TIME in arrays else {}
+        return {"instance": row, "src": src, "dst": dst, "label": (column == 0).astype(np.int32)} | times
 
     def edges_of_each(self, arrays: Arrays, fill: int) -> np.ndarray:
         return np.ones(len(arrays["negatives"]), np.int64)

@@ -31,7 +31,7 @@ from csaw.engine.samples.pyg_batches import Batch, of_minibatches, of_vertices
 from csaw.partition.graph.attributes import COUNT
 from csaw.partition.graph.types import RELATION
 
-FURTHER = TIME, *OF_COPIES, EDGE_WEIGHT  # what edges of some samples have
+FURTHER = TIME, *OF_COPIES, EDGE_WEIGHT, RELATION.name  # what edges of some samples have
 
 
 class Subgraphs(Ragged):
@@ -40,7 +40,8 @@ class Subgraphs(Ragged):
     Layer samples have ``weight`` [edges]. Induced subgraphs have ``vertices``, all of theirs, ascending; layer samples
     those that were drawn, with ``layer``, 1, 2, ..., and ``probability``, the chance of a draw to give this vertex.
     Samples in time have ``time`` [edges] and ``seed_time`` [sources], and where frontiers select together ``src_time``
-    and ``dst_time`` [edges]: with them, both ends are copies of vertices.
+    and ``dst_time`` [edges]: with them, both ends are copies of vertices. Samples with fanouts by relation have
+    ``relation`` [edges].
     """
 
     name = "subgraphs"
@@ -82,6 +83,7 @@ class Subgraphs(Ragged):
             values(name, NUMBERS, "counts", "edge", f"time that {name[:3]} of each edge knows", optional=True)
             for name in OF_COPIES
         ),
+        values(RELATION.name, "|u1", "counts", "edge", "number of the relation of each edge", optional=True),
     )
     words = "subgraph", "subgraphs"
     heading = "Subgraphs: a sample is the edges of each instance"
@@ -106,7 +108,8 @@ class Subgraphs(Ragged):
     def edges(self, arrays: Arrays, fill: int) -> Arrays:
         instance = np.repeat(np.arange(len(arrays["counts"])), arrays["counts"])
         named = ("src", "dst", "depth", *(name for name in FURTHER if name in arrays))
-        return {"instance": instance} | {name: arrays[name] for name in named}
+        relation = {RELATION.name: arrays[RELATION.name].astype(np.int32)} if RELATION.name in arrays else {}
+        return {"instance": instance} | {name: arrays[name] for name in named} | relation
 
     def sizes(self, arrays: Arrays, fill: int) -> Sizes:
         met = {LEAST_VERTICES: int(arrays["vertex_counts"].min())} if "vertex_counts" in arrays else {}

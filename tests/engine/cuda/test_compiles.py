@@ -332,6 +332,14 @@ def test_neighbors_by_relation_compile(how, caplog, cubins, tmp_path):
     check(unit, OLDEST, caplog)
 
 
+def test_labor_by_relation_compiles(caplog, cubins, tmp_path):
+    graph = random_graph(tmp_path)
+    job = prepare(graph, "labor", device=Device(0, "none", OLDEST, 132, 1 << 40), fanout={"*": (3, 2)})
+    unit = kernels_of(Specialization(job.plan, job.rows, job.algorithm))
+    assert "shared.cu" in unit.files
+    check(unit, OLDEST, caplog)
+
+
 def test_neighbors_by_relation_in_time_compile(caplog, cubins, tmp_path):
     graph = graph_in_time(tmp_path)
     given = {"device": Device(0, "none", OLDEST, 132, 1 << 40), "sources": SEEDS}

@@ -10,6 +10,7 @@ from csaw.engine.cpu.backend import CpuBackend
 from csaw.engine.cuda.compile import FILES
 from csaw.engine.cuda.device import Device
 from csaw.engine.plan.batch_kind import BatchKind
+from csaw.partition.errors import OptionError
 
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)
 MINIBATCH = {"fanout": (4, 3), "seeds_per_batch": 16, "weighted": False}
@@ -78,6 +79,7 @@ def test_a_plan_in_time_knows_it_too(tmp_path, algo, options, on_cpu, on_gpu):
         ("neighbor", {"weighted": True}, "neighbors-by-relation", "neighbors-by-relation"),
         ("minibatch", {}, "whole-mini-batches", "whole-mini-batches"),
         ("minibatch", {"residency": "disk"}, "mini-batches-by-relation", "mini-batches-by-relation"),
+        ("labor", {}, "shared-draws-by-relation", "shared-draws-by-relation"),
     ],
 )
 def test_a_plan_by_relation_knows_it_too(tmp_path, algo, options, on_cpu, on_gpu):
@@ -93,4 +95,14 @@ def test_a_kind_is_no_part_of_reports_and_manifests(tmp_path):
 def test_every_kind_has_its_batches_on_the_cpu_and_its_kernels_on_a_gpu():
     assert CpuBackend.batches.keys() == set(BatchKind) - {BatchKind.TREES}
     assert all(isinstance(late.found(), type) for late in CpuBackend.batches.values())
-    assert FILES.keys() == set(BatchKind) - {BatchKind.WHOLE_IN_TIME, BatchKind.HOP_TABLES_BY_RELATION}
+    on_cpu_alone = {BatchKind.WHOLE_IN_TIME, BatchKind.HOP_TABLES_BY_RELATION, BatchKind.LINKS_IN_TIME}
+    assert FILES.keys() == set(BatchKind) - on_cpu_alone
+
+
+@pytest.mark.parametrize("options", [{}, {"residency": "streamed"}, {"sources": [[0, 1]], "start_time": 3}])
+def test_links_in_time_are_drawn_on_the_cpu_and_refused_on_a_gpu(tmp_path, options):
+    store, given = events_store(tmp_path / "g.zarr", TIED, 5), {"negative_time": "until"} | options
+    with pytest.raises(OptionError, match="--negative-time: expected --device cpu or auto, found a GPU"):
+        prepare(store, "links", device=GPU, **given)
+    if "residency" not in options:
+        assert prepare(store, "links", device="cpu", **given).plan.kind == "links-in-time"

@@ -226,8 +226,8 @@ def test_what_cannot_be_is_refused(store, options, said):
 def test_other_graphs_and_algorithms_refuse_relations(store):
     with pytest.raises(OptionError, match="karate has one type of vertices and no relations"):
         csaw.sample("karate", algo="minibatch", fanout={"to": (1,)}, device="cpu", progress=False)
-    with pytest.raises(OptionError, match="only minibatch and neighbor have fanouts by relation"):
-        csaw.sample(store, algo="labor", fanout={"to_c": (1,)}, device="cpu", progress=False)
+    with pytest.raises(OptionError, match="only labor, minibatch and neighbor have fanouts by relation"):
+        csaw.sample(store, algo="mvs", fanout={"to_c": (1,)}, device="cpu", progress=False)
 
 
 def test_relations_that_share_random_numbers_are_found(tmp_path, monkeypatch):
@@ -270,8 +270,8 @@ def test_the_command_line_says_fanouts_as_they_are_given(tmp_path, store):
     runner, line = CliRunner(), ["sample", str(store.path), str(tmp_path / "s.zarr"), "--device", "cpu"]
     done = runner.invoke(cli, [*line, "--algo", "minibatch", "--fanout", "5", "--fanout", "to_c=6"])
     assert "--fanout: expected numbers once, or RELATION=NUMBERS for each relation, found 5 and to_c=6" in done.output
-    done = runner.invoke(cli, [*line, "--algo", "labor", "--fanout", "to_c=6"])
-    assert "only minibatch and neighbor have fanouts by relation" in done.output
+    done = runner.invoke(cli, [*line, "--algo", "mvs", "--fanout", "to_c=6"])
+    assert "only labor, minibatch and neighbor have fanouts by relation" in done.output
     assert runner.invoke(cli, [*line, "--algo", "minibatch", "--fanout", "to_c=6,2"]).exit_code == 0
     assert "b-to_c-c=6,2" in runner.invoke(cli, ["info", str(tmp_path / "s.zarr")]).output
 

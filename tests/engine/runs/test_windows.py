@@ -55,6 +55,7 @@ def test_samples_of_a_window_are_those_of_its_edges(window, where, how):
         {"algo": "neighbor", "fanout": "9,9", "time_strategy": "last", "start_time": 50},
         {"algo": "minibatch", "fanout": "9,9", "time_strategy": "uniform", "start_time": 50},
         {"algo": "labor", "fanout": "9,9", "time_strategy": "uniform", "start_time": 50},
+        {"algo": "links", "negative_time": "until", "sources": "all", "skip_full": True},
     ],
 )
 def test_samples_in_time_of_a_window_are_those_of_its_edges(window, where, how):
