@@ -115,7 +115,11 @@ def _read(
 ) -> GraphStore:
     """The new edges as a graph by itself: a store at ``place``, or one in memory."""
     if are_files(edges):
-        return ingest(edges, place, IngestOptions(**of_files(base, policy, given)), update)  # type: ignore[arg-type]
+        options = IngestOptions(**of_files(base, policy, given))
+        try:
+            return ingest(edges, place, options, update)  # type: ignore[arg-type]
+        except StoreError as error:  # a full disk, say: nobody knows the folder of the draft
+            raise type(error)(str(error).replace(str(place), str(base.base))) from error
     return graph_in_memory(edges, **of_objects(base, policy, given))
 
 

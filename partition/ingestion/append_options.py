@@ -82,7 +82,7 @@ def policy_of(base: GraphStore, given: Values) -> str:
     said = given.get("duplicates")
     if said is None:
         made = base.report.get("duplicates_policy")
-        return made if made in POLICIES else KEEP if base.multigraph else FIRST
+        said = made if made in POLICIES else KEEP if base.multigraph else FIRST
     if said not in POLICIES:
         raise OptionError(f"--duplicates: expected {', '.join(POLICIES)}, found {quoted(said)}")
     if said in (SUM, LAST) and base.multigraph:
@@ -150,9 +150,14 @@ def of_objects(base: GraphStore, policy: str, given: Values) -> Values:
         OptionError: an option is one of files.
     """
     if unknown := sorted(given.keys() - {*OF_OBJECTS, *OF_ANY}):
-        raise OptionError(f"{unknown[0]}: expected an option of graphs in memory, {', '.join((*OF_OBJECTS, *OF_ANY))}")
+        known = ", ".join((*OF_OBJECTS, *OF_ANY)).replace("partition_bytes", "partition_size")
+        raise OptionError(f"{unknown[0]}: expected an option of graphs in memory, {known}")
+    if policy != REMOVE and not base.weighted and not _no_weights(given.get("weights")):
+        raise OptionError(f"weights: {base.base} has no weights; leave it out")
     read = {name: given[name] for name in OF_OBJECTS if name in given} | of_edges(base, policy, given)
     read["directed"] = _directed(base, read.get("directed"))
+    if base.report.get("weights") == "repeats":
+        read.setdefault("weights", None)
     if policy == REMOVE or not base.weighted:
         read["weights"] = None
     if policy == REMOVE:
@@ -162,6 +167,10 @@ def of_objects(base: GraphStore, policy: str, given: Values) -> Values:
     if others and (asked is None or not isinstance(asked, Mapping)):
         read["edge_columns"] = _columns(base, others, texts(asked or ()))
     return read
+
+
+def _no_weights(said: ArrayLike | None) -> bool:
+    return said is None or (isinstance(said, str) and said in ("auto", "none"))
 
 
 OF_ANY = ("remove", "duplicates", "self_loops", "again", "partition_bytes", "memory", "threads")

@@ -224,6 +224,12 @@ def test_a_full_disk_leaves_the_versions_as_they_were(grown, monkeypatch):
     monkeypatch.setattr(arrays, "write_all", full)
     with pytest.raises(StoreError, match=r"g.zarr/versions/3 cannot be written: No space left on device"):
         csaw.append(grown, [(6, 6)])
+    (grown.parent / "new.txt").write_text("6 6\n")
+    with pytest.raises(
+        StoreError, match=r"[^-]*g.zarr cannot be written: No space left on device"
+    ):  # nobody knows drafts
+        csaw.append(grown, grown.parent / "new.txt")
+    (grown.parent / "new.txt").unlink()
     assert open_graph(grown).version == 2
     assert [path.name for path in grown.parent.iterdir()] == ["g.zarr"]
 
