@@ -23,6 +23,7 @@ from csaw.partition.errors import FormatError, NoEdgesError, StoreError
 from csaw.partition.graph.attributes import EDGE_IDS, STRING
 from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT
 from csaw.partition.graph.grown_ids import GrownIds, grown_ids
+from csaw.partition.graph.growth import STAYING
 from csaw.partition.graph.merging import KEEP, REMOVE, SUM, Counts, Policy
 from csaw.partition.graph.regions import Region, regions_of
 from csaw.partition.graph.store import INDICES, GraphStore, open_graph
@@ -43,8 +44,6 @@ ROOM = 4  # times the bytes of a partition: what it was, what it becomes, and wh
 LAYOUT = ("memory", "threads", "partition_bytes")
 OF_VERSION = ("edges", "duplicates", "self_loops")
 """Counts in the report of a store that grow with what is appended."""
-STAYING = ("duplicates_policy", "self_loops_dropped", "weights", "reversed")
-"""Facts in it about how the store was made, which decide how new edges are read."""
 
 
 class Appended(NamedTuple):
