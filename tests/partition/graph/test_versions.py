@@ -264,6 +264,15 @@ def test_a_report_that_contradicts_the_graph_or_the_version_before_fails(grown, 
     assert csaw.verify(grown / "versions" / "0").ok
 
 
+def test_a_version_that_has_lost_its_attributes_is_named_and_the_others_stay(grown):
+    (grown / "versions" / "2" / "zarr.json").unlink()
+    for look in (csaw.verify, csaw.info, csaw.compact, csaw.sample, lambda path: csaw.append(path, [(1, 9)])):
+        with pytest.raises(StoreError, match="g.zarr/versions/2 is not a graph store: it has no zarr.json"):
+            look(grown)
+    for version in (0, 1):
+        assert csaw.verify(open_graph(grown, version=version)).ok
+
+
 def test_a_damaged_partition_stops_the_append(grown):
     chunk = grown / "versions" / "2" / "partitions" / "00003" / "indices" / "c" / "0"
     chunk.write_bytes(bytes(chunk.stat().st_size))
