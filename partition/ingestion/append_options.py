@@ -127,6 +127,8 @@ def of_files(base: GraphStore, policy: str, given: Values) -> Values:
     read = {name: given[name] for name in OF_FILES if given.get(name) is not None}
     read |= of_edges(base, policy, given) | {"id_type": "string" if base.id_kind == STRING else "int"}
     read["directed"] = _directed(base, read.get("directed"))
+    if (offset := base.report.get("target_offset")) and read.setdefault("target_offset", offset) != offset:
+        raise OptionError(f"--target-offset: {base.base} has targets to which {offset} was added; leave it out")
     if policy == REMOVE:
         gone = {"weight_column": "none", "edge_columns": (), "time_column": None}
         return {name: one for name, one in read.items() if not name.startswith("time")} | gone

@@ -468,6 +468,22 @@ def test_a_header_that_says_undirected_is_not_read_as_directed(tmp_path):
     assert csaw.append(tmp_path / "g.zarr", tmp_path / "n.txt", directed=True).edges == 2
 
 
+def test_targets_are_raised_as_those_of_the_store_were(tmp_path):
+    text = "% bip unweighted\n% 2 {} 2\n1 1\n2 {}\n"
+    for name, sizes in (("a", (2, 2)), ("b", (7, 3))):
+        (tmp_path / name).write_text(text.format(*sizes))
+    store = csaw.partition(tmp_path / "a", tmp_path / "g.zarr")
+    assert store.report["target_offset"] == 2
+    store = csaw.append(tmp_path / "g.zarr", tmp_path / "b")
+    assert store.vertex_ids().tolist() == [1, 2, 3, 4, 5]
+    store = csaw.append(tmp_path / "g.zarr", written(tmp_path / "c", [(2, 4)]))
+    assert store.vertex_ids().tolist() == [1, 2, 3, 4, 5, 6]
+    with pytest.raises(FormatError, match="2 is added to each target, and one source is 3"):
+        csaw.append(tmp_path / "g.zarr", written(tmp_path / "d", [(3, 1)]))
+    with pytest.raises(OptionError, match="has targets to which 2 was added; leave it out"):
+        csaw.append(tmp_path / "g.zarr", tmp_path / "c", target_offset=3)
+
+
 def test_sums_beyond_float32_are_refused(tmp_path):
     csaw.partition([(1, 2, 3e38)], tmp_path / "g.zarr")
     with pytest.raises(FormatError, match="more than float32 can hold"):
