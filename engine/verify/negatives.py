@@ -52,7 +52,7 @@ class Negatives:
         self.upto = np.append(0.0, np.cumsum(self.bias))
         self.classes = np.log2(1.0 + self.degree).astype(np.int64)
         self.left, self.random = subject.budget, np.random.default_rng(PLACES)
-        self.looked_at = self.links = 0
+        self.looked_at = self.links = self.whole = 0
         self.places: list[np.ndarray] = []
         self.at_ends = np.zeros((2, 3))  # excess, variance and number of negatives at the sources and destinations
         self.found = np.zeros(int(self.classes.max(initial=0)) + 1)
@@ -123,6 +123,7 @@ class Negatives:
         """Compare the negatives of as many links of a group with their law as the budget allows."""
         self.links += len(links)
         whole = np.flatnonzero((negatives >= 0).all(axis=1))
+        self.whole += whole.size
         row = self.graph.indptr[links[whole, 0] + 1] - self.graph.indptr[links[whole, 0]]
         share = self.left * len(links) // max(1, self.subject.samples.instances - self.links + len(links))
         some = whole[: int(np.searchsorted(np.cumsum(row + negatives.shape[1]), share, "right"))]
@@ -184,11 +185,11 @@ class Negatives:
     def judge(self, checks: Checks) -> None:
         """Add the checks of the law."""
         if not self.places:
-            checks.not_tested("law of negatives", "too few links", self.links > 0)
+            checks.not_tested("law of negatives", "too few links", self.whole > 0)
             return
         places = np.clip(np.concatenate(self.places), 0.0, np.nextafter(1.0, 0.0))
         details = f"the negatives of {self.looked_at:,} of {self.links:,} links"
-        more = self.looked_at < self.links
+        more = self.looked_at < self.whole
         found = even(places, BINS, MOVED.format("negatives", "vertices"))
         checks.results("law of negatives", found, details, "too few negatives", more)
         checks.results("negatives by degree", self._by_degree(), details, "too few negatives", more)

@@ -4,6 +4,7 @@ store is opened.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NotRequired, TypedDict, TypeGuard
 
@@ -23,7 +24,7 @@ from csaw.partition.graph.edge_columns import (
     time_of,
 )
 from csaw.partition.graph.types import RELATION, DescribedTypes, Types
-from csaw.partition.graph.versions import folder_of
+from csaw.partition.graph.versions import base_of, folder_of
 
 KIND = "graph"
 FORMAT_VERSION = 5  # the latest
@@ -190,11 +191,11 @@ def identity(attributes: Attributes) -> str:
 
 
 def is_graph(path: str | Path) -> bool:
-    """Whether the store at ``path`` says that it is a graph store."""
-    try:
-        return read_group(folder_of(Path(path))).get("csaw_kind") == KIND
-    except StoreError:
-        return False
+    """Whether the store at ``path`` says that it is a graph store, in its newest version or in its oldest."""
+    for place in (folder_of, base_of):
+        with suppress(StoreError):
+            return read_group(place(Path(path))).get("csaw_kind") == KIND
+    return False
 
 
 def _check_digest(path: Path, attributes: Record) -> None:

@@ -22,6 +22,7 @@ from csaw.partition.graph.attributes import EDGE_IDS
 from csaw.partition.graph.clusters import make_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, TIME, TIME_ORDER, WEIGHT
 from csaw.partition.graph.fingerprint import Fingerprint, fingerprint_of_arrays
+from csaw.partition.graph.growth import wrong_facts
 from csaw.partition.graph.partition_writer import weights_between
 from csaw.partition.graph.parts import Graph, Partition
 from csaw.partition.graph.store import INDICES, GraphStore
@@ -138,6 +139,8 @@ class StoreCheck:
         yield self._agrees("largest degree", self.store.max_degree, self.max_degree)
         yield from self._range_of_weights()
         yield self._agrees("repeated edges", self.store.multigraph, self.repeats > 0)
+        wrong_ones = ", ".join(wrong_facts(self.store))
+        yield Finding("report", not wrong_ones, f"wrong: {wrong_ones}" if wrong_ones else "agrees with the graph")
         yield from self._derived()
 
     def _range_of_weights(self) -> Iterator[Finding]:

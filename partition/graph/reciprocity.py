@@ -26,6 +26,12 @@ def reciprocity(store: GraphStore, most: int = MOST) -> float | None:
     return found / sources.size if sources.size else None
 
 
+def self_loops(store: GraphStore) -> int:
+    """How many vertices have an edge to themselves."""
+    own = (np.arange(part.first_vertex, part.last_vertex) for part in store.partitions)
+    return sum(_found(part, _rows(store, part.number), v, v) for part, v in zip(store.partitions, own, strict=True))
+
+
 def looked_at(edges: int, most: int = MOST) -> int:
     """How many edges of a graph :func:`reciprocity` looks at."""
     return -(-edges // _stride(edges, most))

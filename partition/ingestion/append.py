@@ -23,6 +23,7 @@ from csaw.partition.errors import FormatError, NoEdgesError, StoreError
 from csaw.partition.graph.attributes import EDGE_IDS, STRING
 from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT
 from csaw.partition.graph.grown_ids import GrownIds, grown_ids
+from csaw.partition.graph.growth import STAYING
 from csaw.partition.graph.merging import KEEP, REMOVE, SUM, Counts, Policy
 from csaw.partition.graph.regions import Region, regions_of
 from csaw.partition.graph.store import INDICES, GraphStore, open_graph
@@ -43,8 +44,6 @@ ROOM = 4  # times the bytes of a partition: what it was, what it becomes, and wh
 LAYOUT = ("memory", "threads", "partition_bytes")
 OF_VERSION = ("edges", "duplicates", "self_loops")
 """Counts in the report of a store that grow with what is appended."""
-STAYING = ("duplicates_policy", "self_loops_dropped", "weights", "reversed")
-"""Facts in it about how the store was made, which decide how new edges are read."""
 
 
 class Appended(NamedTuple):
@@ -115,7 +114,11 @@ def _read(
 ) -> GraphStore:
     """The new edges as a graph by itself: a store at ``place``, or one in memory."""
     if are_files(edges):
-        return ingest(edges, place, IngestOptions(**of_files(base, policy, given)), update)  # type: ignore[arg-type]
+        options = IngestOptions(**of_files(base, policy, given))
+        try:
+            return ingest(edges, place, options, update)  # type: ignore[arg-type]
+        except StoreError as error:  # a full disk, say: nobody knows the folder of the draft
+            raise type(error)(str(error).replace(str(place), str(base.base))) from error
     return graph_in_memory(edges, **of_objects(base, policy, given))
 
 

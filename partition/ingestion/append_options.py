@@ -82,7 +82,7 @@ def policy_of(base: GraphStore, given: Values) -> str:
     said = given.get("duplicates")
     if said is None:
         made = base.report.get("duplicates_policy")
-        return made if made in POLICIES else KEEP if base.multigraph else FIRST
+        said = made if made in POLICIES else KEEP if base.multigraph else FIRST
     if said not in POLICIES:
         raise OptionError(f"--duplicates: expected {', '.join(POLICIES)}, found {quoted(said)}")
     if said in (SUM, LAST) and base.multigraph:
@@ -127,6 +127,8 @@ def of_files(base: GraphStore, policy: str, given: Values) -> Values:
     read = {name: given[name] for name in OF_FILES if given.get(name) is not None}
     read |= of_edges(base, policy, given) | {"id_type": "string" if base.id_kind == STRING else "int"}
     read["directed"] = _directed(base, read.get("directed"))
+    if (offset := base.report.get("target_offset")) and read.setdefault("target_offset", offset) != offset:
+        raise OptionError(f"--target-offset: {base.base} has targets to which {offset} was added; leave it out")
     if policy == REMOVE:
         gone = {"weight_column": "none", "edge_columns": (), "time_column": None}
         return {name: one for name, one in read.items() if not name.startswith("time")} | gone
@@ -150,9 +152,14 @@ def of_objects(base: GraphStore, policy: str, given: Values) -> Values:
         OptionError: an option is one of files.
     """
     if unknown := sorted(given.keys() - {*OF_OBJECTS, *OF_ANY}):
-        raise OptionError(f"{unknown[0]}: expected an option of graphs in memory, {', '.join((*OF_OBJECTS, *OF_ANY))}")
+        known = ", ".join((*OF_OBJECTS, *OF_ANY)).replace("partition_bytes", "partition_size")
+        raise OptionError(f"{unknown[0]}: expected an option of graphs in memory, {known}")
+    if policy != REMOVE and not base.weighted and not _no_weights(given.get("weights")):
+        raise OptionError(f"weights: {base.base} has no weights; leave it out")
     read = {name: given[name] for name in OF_OBJECTS if name in given} | of_edges(base, policy, given)
     read["directed"] = _directed(base, read.get("directed"))
+    if base.report.get("weights") == "repeats":
+        read.setdefault("weights", None)
     if policy == REMOVE or not base.weighted:
         read["weights"] = None
     if policy == REMOVE:
@@ -162,6 +169,10 @@ def of_objects(base: GraphStore, policy: str, given: Values) -> Values:
     if others and (asked is None or not isinstance(asked, Mapping)):
         read["edge_columns"] = _columns(base, others, texts(asked or ()))
     return read
+
+
+def _no_weights(said: ArrayLike | None) -> bool:
+    return said is None or (isinstance(said, str) and said in ("auto", "none"))
 
 
 OF_ANY = ("remove", "duplicates", "self_loops", "again", "partition_bytes", "memory", "threads")

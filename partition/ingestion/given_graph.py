@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from csaw.partition.arrays.words import Words
+from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import FormatError, NoEdgesError, OptionError
 from csaw.partition.graph.edge_columns import TIME, given_columns
@@ -59,19 +60,16 @@ def graph_in_memory(
     said = usual if duplicates is None else duplicates
     if found.added is not None and duplicates is None and not times:
         found = found._replace(weights=found.added)
-    IngestOptions(directed=directed, duplicates=said, self_loops=self_loops, reverse=reverse)  # OptionError for others
+    options = IngestOptions(directed=directed, duplicates=said, self_loops=self_loops, reverse=reverse)
     if vertex_ids is not None:
         found = found._replace(vertices=_named(found, vertex_ids))
-    (source, target), ids, vertices = numbered(found)
-    weights = found.weights
-    if weights is None and said == "sum":  # each edge counts 1, so that a weight is the number of repeats
-        weights = np.ones(source.size, np.float32)
-    kept = None if weights is None else weights_of(f"weights: {found.name}", weights, source.size)
+    ends, ids, vertices = numbered(found)
+    kept = _kept_weights(found, ends[0].size, counts=said == "sum")
     further = edge_columns_of(data, edge_columns or {})
     if times and any(str(name).partition(":")[0].lower() == TIME.name for name in further):
         raise OptionError("time: the graph also has an edge column time; give only one of them")
-    columns = given_columns({**further, **times}, source.size)
-    source, target, number = _kept(*((target, source) if reverse else (source, target)), self_loops == "drop")
+    columns = given_columns({**further, **times}, ends[0].size)
+    source, target, number = _kept(*(ends[::-1] if reverse else ends), self_loops == "drop")
     both_ways = not (found.directed if directed is None else directed)
     if both_ways:
         source, target, number = _in_both_directions(source, target, number)
@@ -79,7 +77,7 @@ def graph_in_memory(
         indptr, indices, heavy, number = _rows(found.name, source, target, kept, number, vertices, said)
     except MemoryError as error:
         raise too_many(found.name, vertices) from error
-    return InMemory(
+    made = InMemory(
         f"{found.name} in memory",
         indptr,
         indices,
@@ -89,6 +87,36 @@ def graph_in_memory(
         edge_columns={column.text: values[number] for column, values in columns.items()},
         read_as=_read_as(found.name, ["weight"] * (heavy is not None) + [c.name for c in columns], both_ways, ids),
     )
+    made.report.update(_told(made, options, ends, counts=found.weights is None and said == "sum"))
+    return made
+
+
+def _kept_weights(found: Edges, edges: int, *, counts: bool) -> np.ndarray | None:
+    """The weights that a graph keeps. ``counts``: an edge without one has the weight 1, so that a weight is the number
+    of repeats.
+    """
+    weights = np.ones(edges, np.float32) if counts and found.weights is None else found.weights
+    return None if weights is None else weights_of(f"weights: {found.name}", weights, edges)
+
+
+def _told(made: InMemory, options: IngestOptions, ends: tuple[np.ndarray, np.ndarray], *, counts: bool) -> Record:
+    """What the report of an ingest also says: how many edges and self loops there were, how many edges repeated others,
+    and how the graph was made of them, which ``csaw append`` follows. ``counts``: weights are numbers of repeats.
+    """
+    rows, loops = ends[0].size, int((ends[0] == ends[1]).sum())
+    drops, kept = options.self_loops == "drop", made.edges
+    if not made.directed:  # a self loop is in one row, any other edge in two
+        owners = np.repeat(np.arange(made.vertices), np.diff(made.indptr))
+        kept = int(np.count_nonzero(owners <= made.indices.astype(np.int64)))
+    return {
+        "edges": rows,
+        "duplicates": rows - loops * drops - kept,
+        "duplicates_policy": options.duplicates,
+        "self_loops": loops,
+        "self_loops_dropped": drops,
+        "weights": "repeats" if counts else "column" if made.weighted else "none",
+        **({"reversed": True} if options.reverse else {}),
+    }
 
 
 def _kept(source: np.ndarray, target: np.ndarray, drops_loops: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

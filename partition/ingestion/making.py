@@ -212,6 +212,8 @@ def grow(
         raise OptionError(f"{unknown[0]}: it is not an option{meant(unknown[0], known.split(', '))}; expected {known}")
     if relations_of(edges):
         raise OptionError(f"edges: {graph} has one type of vertices; expected one list of edges")
+    if isinstance(edges, GraphStore):
+        raise OptionError(f"edges: expected files or a graph of another library, found {edges.path}, an open graph")
     if not _are_paths(edges):
         return append_edges(graph, edges, options)
     files = files_of([os.fspath(path) for path in ([edges] if isinstance(edges, str | os.PathLike) else edges)])

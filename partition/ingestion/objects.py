@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from csaw.partition.base.quoting import quoted
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import NoEdgesError, OptionError
 from csaw.partition.graph.given_arrays import array_of, foreign, integers_of
 from csaw.partition.ingestion.columns import SOURCES, TARGETS, WEIGHTS, Wishes, choose, plain, wish_of
 
@@ -383,6 +383,8 @@ def _of_array(given: ArrayLike, weights: str) -> Edges:
 
 
 def _of_list(rows: Sequence[Sequence[object]], weights: str) -> Edges:
+    if not rows:
+        raise NoEdgesError("list of edges: no edges found; expected at least one")
     widths = {len(row) if isinstance(row, tuple | list) else 0 for row in rows}
     if len(widths) != 1 or not widths <= {2, 3}:
         raise OptionError(

@@ -40,7 +40,7 @@ from csaw.partition.errors import NoEdgesError, OptionError
 from csaw.partition.graph.clusters import Made, make_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT
 from csaw.partition.graph.parts import cut_points, partition_count
-from csaw.partition.graph.reciprocity import reciprocity
+from csaw.partition.graph.reciprocity import reciprocity, self_loops
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.time_order import time_facts
 from csaw.partition.graph.types import RELATION, Relation, Types, bounds_of
@@ -273,12 +273,12 @@ class Ingest:
                 tally = passes.deal(BucketPlan(cuts, numbering.dtype, rows), numbering)
             with stage(WRITING), self._writer(out, numbering.vertices, rows) as writer:
                 passes.build(self._cuts(tally.degrees, numbering.dtype), writer)
-                report = report_of(self.rows, self.job, tally, writer, self.files)
+                told = partial(report_of, self.rows, self.job, tally, writer, self.files)
                 return writer.finish(
                     directed=not self.job.undirected,
                     vertex_ids=numbering.vertex_ids,
                     types=self._types(numbering.vertex_ids, writer),
-                    report=lambda draft: report | _of_all(draft),
+                    report=lambda draft: told(draft) | _of_all(draft),
                     clusters=clusters,
                 )
 
@@ -383,11 +383,16 @@ YEARS = (315_532_800, 4_102_444_800)  # 1980 and 2100, in seconds since 1970
 TIMES = [tuple(year * unit for year in YEARS) for unit in (1, 1000)]  # in seconds, in milliseconds
 
 
-def report_of(rows: InputRows, job: IngestJob, tally: Tally, writer: StoreWriter, files: Sequence[str]) -> Record:
-    """Return what was read, and what has become of it in the store that ``writer`` writes, as plain data."""
+def report_of(
+    rows: InputRows, job: IngestJob, tally: Tally, writer: StoreWriter, files: Sequence[str], draft: GraphStore
+) -> Record:
+    """Return what was read, and what has become of it in the ``draft`` that ``writer`` writes, as plain data."""
     vertices, degrees = tally.degrees.size, tally.degrees
     copies = getattr(rows, "copies", 1)
-    merged = (int(degrees.sum()) - writer.edges) // (job.directions * copies)
+    merged = int(degrees.sum()) - writer.edges
+    if merged and job.undirected and not job.drops_loops and tally.loops:  # which are in one row each
+        merged += tally.loops - self_loops(draft)
+    merged //= job.directions * copies
     report: Record = dict(rows.counts)
     if len(files) > 1:
         report = {"files": len(files), "inputs": list(files)} | report
@@ -406,6 +411,7 @@ def report_of(rows: InputRows, job: IngestJob, tally: Tally, writer: StoreWriter
         "warnings": [*rows.warnings, *_of_weights(job, writer), *_of_columns(job, merged)],
         "weights": "repeats" if job.counts_repeats else "column" if job.weighted else "none",
         **({"reversed": True} if job.options.reverse else {}),
+        **({"target_offset": rows.shape.offset} if rows.shape.offset else {}),
     }
     found = {"vertices": vertices, "edges": rows.counts["edges"]}
     report["header_disagrees"] = {

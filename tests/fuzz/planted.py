@@ -4,10 +4,10 @@ request is broken, with checksums made anew. ``csaw verify`` fails, by the check
 What no fault of a case can be told by is left out here, and listed in docs/exactness.md.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from helpers.forged import forged
@@ -18,6 +18,8 @@ import csaw
 from csaw.engine.samples import Samples
 from csaw.engine.stores import open_samples
 from csaw.partition.errors import StoreError
+from csaw.partition.graph.store import GraphStore
+from csaw.partition.graph.versions import drawn_from
 from csaw.partition.graph.write import write_graph
 from fuzz.judge import Failure
 
@@ -83,8 +85,7 @@ def asked_number(path: Path, algo: str, random: Random) -> tuple[str, set[str]] 
     if name in ("instances", "group_size"):
         forged(path, lambda said: said["manifest"]["request"].update({name: request[name] + more}))
     elif name in names:
-        value = request["parameters"][name]
-        other = [one + more for one in value] if isinstance(value, list) else value + more
+        other = _larger(request["parameters"][name], more, random)
         forged(path, lambda said: said["manifest"]["request"]["parameters"].update({name: other}))
     else:
         kind, _, width = request["sources"].rpartition(" ")
@@ -127,8 +128,9 @@ def other_vertex(path: Path, algo: str, random: Random) -> tuple[str, set[str]] 
     """One vertex that is no neighbor in the place of another."""
     samples = open_samples(path)
     names = ENDS.get(str(samples.layout), ("dst",))
-    name, store = random.choice(names), csaw.open_graph(samples.manifest["graph"]["path"])
-    change = _put(samples, name, store.vertices - 1, random)
+    name, graph = random.choice(names), _graph_of(samples).load()
+    lone = set(np.flatnonzero(np.diff(graph.indptr) == 0).tolist()) - set(graph.indices.tolist())
+    change = _put(samples, name, max(lone), random)
     if change is None:
         return None
     remade(path, path, change)
@@ -160,6 +162,8 @@ def exchanged(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | N
     numbers = np.arange(samples.instances)
     one = random.randrange(samples.instances - 1)
     numbers[[one, one + 1]] = numbers[[one + 1, one]]
+    if "links" in samples and np.array_equal(*samples["links"][one : one + 2]):  # an edge of two relations
+        return None
     remade(path, path, lambda _: chosen(samples, numbers))
     return f"instances {one} and {one + 1} exchanged", {"sources", "seeds"}
 
@@ -180,11 +184,12 @@ def other_time(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | 
 
 def other_graph(path: Path, algo: str, random: Random) -> tuple[str, set[str]] | None:
     """Another fact about the graph in the manifest."""
+    own = open_samples(path).manifest["graph"]
     facts: dict[str, Any] = {
         "vertices": 59,
         "edges": 7,
-        "directed": True,
-        "id_kind": "string",
+        "directed": not own["directed"],
+        "id_kind": "int64" if own["id_kind"] == "string" else "string",
         "time_units": "s",
         "fingerprint": "0" * 32,
     }
@@ -233,6 +238,19 @@ def another_order(path: Path, algo: str, random: Random) -> tuple[str, set[str]]
     return "neighbors in another order", {"first of several"}
 
 
+def _larger(value: Any, more: int, random: Random) -> Any:
+    """A number, those of a list, or those of one name in a dict, made larger."""
+    if isinstance(value, dict):
+        name = random.choice(sorted(value))
+        return value | {name: _larger(value[name], more, random)}
+    return [one + more for one in value] if isinstance(value, list) else value + more
+
+
+def _graph_of(samples: Samples) -> GraphStore:
+    """The version of its graph that a sample was drawn from."""
+    return csaw.open_graph(drawn_from(samples.manifest["graph"]["path"], samples.manifest["request"]["fingerprint"]))
+
+
 def _put(samples: Samples, name: str, vertex: int, random: Random) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
     """What puts a vertex at one place of an array that holds one."""
     fill = samples.fill
@@ -264,25 +282,33 @@ FAULTS: tuple[Fault, ...] = (
 class Planted:
     """Whole samples of every algorithm below ``folder``; ``case`` plants a fault in one."""
 
+    faults: ClassVar[tuple[Fault, ...]] = FAULTS
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "whole"
         self.folder.mkdir(parents=True)
+        draws = self.draws()
+        for name, store, options in draws:
+            path = self.folder / f"{name}.zarr"
+            csaw.sample(store, path, name.split()[-1], seed=5, **options)
+            assert csaw.verify(path).ok, name
+        self.names = sorted(name for name, *_ in draws)
+
+    def draws(self) -> Collection[tuple[str, GraphStore, dict[str, Any]]]:
+        """A name that ends with an algorithm, the graph, and the options of each sample."""
         graph = random_store(self.folder / "r.zarr", vertices=60, edges=300).load()
         indptr = np.append(graph.indptr, graph.indptr[-1])  # and a vertex without edges
         ends = np.sort([np.repeat(np.arange(61), np.diff(indptr)), graph.indices.astype(np.int64)], axis=0)
         times = {"time": (7 * ends[0] + 3 * ends[1]) % 40}
         parts = self.folder / "g.zarr", indptr, graph.indices, graph.weights
         store = write_graph(*parts, directed=False, edge_columns=times)
-        for algo, options in DRAWS.items():
-            path = self.folder / f"{algo}.zarr"
-            csaw.sample(store, path, algo.split()[-1], seed=5, **options)
-            assert csaw.verify(path).ok, algo
+        return [(name, store, options) for name, options in DRAWS.items()]
 
     def case(self, random: Random, place: Path) -> list[Failure]:
         """A fault that verify does not find, if it does not."""
         from fuzz.faults import put
 
-        algo, plant = random.choice(sorted(DRAWS)), random.choice(FAULTS)
+        algo, plant = random.choice(self.names), random.choice(self.faults)
         put(self.folder, place, (f"{algo}.zarr",))
         planted = plant(place / f"{algo}.zarr", algo, random)
         if planted is None:

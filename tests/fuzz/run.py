@@ -33,6 +33,8 @@ KINDS = {
     "classes": ("classes", "Classes"),
     "calls": ("calls", "Calls"),
     "planted": ("planted", "Planted"),
+    "grown": ("planted_graphs", "Grown"),
+    "typed": ("planted_graphs", "Typed"),
 }
 MEMORY = Path("/dev/shm")  # files that need no disk: a store is synced file by file
 EXAMPLES = 2  # shown of each class

@@ -20,6 +20,8 @@ SHORT = (
     "classes=4",
     "calls=6",
     "planted=30",
+    "grown=25",
+    "typed=25",
 )
 LONG = {
     "faults": 2000,
@@ -37,6 +39,8 @@ LONG = {
     "classes": 2000,
     "calls": 1000,
     "planted": 5000,
+    "grown": 3000,
+    "typed": 3000,
 }
 TESTS = Path(__file__).parent.parent
 

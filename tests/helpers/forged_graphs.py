@@ -6,11 +6,11 @@ import shutil
 import numpy as np
 
 from csaw.engine.verify import verify_graph
-from csaw.partition import open_graph
 from csaw.partition.arrays.arrays import growing_array
-from csaw.partition.arrays.nodes import digest, write_group
+from csaw.partition.arrays.nodes import digest, read_group, write_group
 from csaw.partition.base.parallel import Backlog
-from csaw.partition.graph.attributes import about
+from csaw.partition.graph.attributes import about, checked
+from csaw.partition.graph.store import GraphStore
 
 
 def failed(path):
@@ -18,13 +18,15 @@ def failed(path):
 
 
 def replaced(path, name, change):
-    """Write one array of a store anew, and its checksums."""
-    store, (*folders, array) = open_graph(path), name.split("/")
+    """Write one array of a store anew, and its checksums; of a store with versions, those of its first."""
+    store, (*folders, array) = GraphStore(path, checked(path, read_group(path))), name.split("/")
     held = store.clusters and store.read_clusters() if name == "clusters" else None
+    if array == "indptr":
+        held = store.read_offsets(int(folders[-1]))
     if held is None:
         number = int(folders[-1])
-        column = next(one for one in store.edge_columns if one.array == array)
-        held = np.empty(store.partitions[number].edges, column.dtype)
+        dtypes = {one.array: one.dtype for one in store.edge_columns} | {"indices": store.id_dtype}
+        held = np.empty(store.partitions[number].edges, dtypes[array])
         store.read_edges(number, {array: held})
     shutil.rmtree(path / name)
     new = growing_array(path / name, held.dtype, None, Backlog())

@@ -67,6 +67,17 @@ class Parsed(NamedTuple):
     respelled: tuple[int, str] | None
 
 
+def check_sources(path: str, sources: np.ndarray, shape: Shape) -> None:
+    """Raise FormatError where a source has the id of a target to which an offset is added."""
+    most, largest = shape.most_sources or shape.offset, int(sources.max(initial=0))
+    if largest > most:
+        said = "the second line says that there are {} sources" if shape.most_sources else "{} is added to each target"
+        raise FormatError(
+            f"{path}: {said.format(f'{most:,}')}, and one source is {largest:,}; pass --target-offset N, at least the "
+            "largest source, to add N to each target"
+        )
+
+
 def raised(targets: np.ndarray, offset: int) -> np.ndarray:
     """The ids of targets with a number added; FormatError where one gets too large."""
     if targets.size and int(targets.max()) + offset >= 2**63:
@@ -209,17 +220,9 @@ class NumberRows(Parser[Parsed]):
             self._note_ids(parsed.src, parsed.dst, parsed.bounds)
         src, dst, bounds = parsed.src, parsed.dst, parsed.bounds
         if self.shape.offset:
-            self._check_sources(src)
+            check_sources(self.path, src, self.shape)
             src, dst, bounds = src.astype(np.int64), raised(dst, self.shape.offset), None
         return Piece(src, dst, ((parsed.weights,) * self.weighted) + parsed.further, bounds)
-
-    def _check_sources(self, src: np.ndarray) -> None:
-        most, largest = self.shape.most_sources, int(src.max(initial=0))
-        if most and largest > most:
-            raise FormatError(
-                f"{self.path}: the second line says that there are {most:,} sources, and one is {largest:,}; pass "
-                "--target-offset N, at least the largest source, to add N to each target"
-            )
 
     def _note_ids(self, src: np.ndarray, dst: np.ndarray, bounds: Bounds) -> None:
         """Note the first edge of the file, and the largest id behind it: they tell whether it is a row of counts."""

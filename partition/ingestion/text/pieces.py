@@ -144,6 +144,7 @@ class Described(Protocol):
     undirected: bool
     header_line: str | None
     declared: dict[str, int]
+    offset: int
 
 
 class InputRows(Protocol):

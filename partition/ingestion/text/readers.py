@@ -191,7 +191,12 @@ class Several:
             )
         if place == number:
             self.weighted = look.weighted
-            self.shape = Shape(strings=shape.strings, undirected=shape.undirected, header_line=shape.header_line)
+            self.shape = Shape(
+                strings=shape.strings,
+                undirected=shape.undirected,
+                header_line=shape.header_line,
+                offset=shape.offset,
+            )
 
     def __iter__(self) -> Iterator[Piece]:
         sources = [
@@ -253,6 +258,7 @@ WAYS = {
     "direction": "say how with --directed or --undirected, or ",
     "source column": "say how with --source-column, or ",
     "target column": "say how with --target-column, or ",
+    "target offset": "say how with --target-offset, or ",
     "weight column": "say with --weight-column which all of them have, or none, or ",
     "edge columns": "say how with --edge-column, or ",
     "columns": "leave weights out with --weight-column none, or ",

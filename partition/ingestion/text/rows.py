@@ -103,6 +103,7 @@ class TextRows(Recorded):
             "edge columns": ", ".join(str(place + 1) for place in read.further),
             "columns": self.shape.columns or "any",
             **({"direction": "undirected" if self.shape.undirected else "directed"} if said else {}),
+            **({"target offset": self.shape.offset} if self.shape.offset else {}),
         }
 
     def __iter__(self) -> Iterator[Piece]:

@@ -15,7 +15,7 @@ from csaw.partition.graph.edge_columns import EdgeColumn
 from csaw.partition.graph.given_arrays import are_weights
 from csaw.partition.ingestion.columns import Columns, choose
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.text.number_rows import raised
+from csaw.partition.ingestion.text.number_rows import check_sources, raised
 from csaw.partition.ingestion.text.pieces import NOTHING_READ, WHOLE, FilePiece, Piece, ReadRecord, Recorded, Span
 from csaw.partition.ingestion.text.shape import NO_ROWS, Shape, direction_of, roles
 from csaw.partition.ingestion.time_column import TimeColumn
@@ -133,6 +133,7 @@ class TableRows(Recorded):
             return Piece(src, dst, beside)
         sources, targets = (_numbers(column, kept) for column in ends)
         if self.shape.offset:
+            check_sources(self.path, sources, self.shape)
             targets = raised(targets, self.shape.offset)
         if not sources.size:
             return Piece(sources, targets, beside)

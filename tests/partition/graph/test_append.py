@@ -281,6 +281,7 @@ def test_nothing_new_makes_no_version(tmp_path, policy):
 
 def test_an_empty_file_makes_no_version(tmp_path):
     csaw.partition([(1, 2)], tmp_path / "g.zarr")
+    assert csaw.append(tmp_path / "g.zarr", []).version == 0
     (tmp_path / "empty.txt").write_text("# nothing today\n")
     done = append_edges(tmp_path / "g.zarr", [str(tmp_path / "empty.txt")], {})
     assert (done.is_new, done.report["rows"], done.store.version) == (False, 0, 0)
@@ -329,6 +330,19 @@ def test_what_is_counted(tmp_path):
     assert {name: done.report[name] for name in wanted} == wanted
 
 
+@pytest.mark.parametrize("of_a_file", [True, False])
+def test_edges_that_repeat_in_the_input_are_counted(tmp_path, of_a_file):
+    """Self loops stand in one row of an undirected graph, other edges in two."""
+    rows = [(1, 1), (1, 1), (1, 1), (1, 2), (2, 1), (1, 2), (3, 3)]
+    data = written(tmp_path / "n.txt", rows) if of_a_file else rows
+    made = csaw.partition(data, tmp_path / "h.zarr", directed=False).report
+    assert [made[name] for name in ("edges", "duplicates", "self_loops")] == [7, 4, 4]
+    csaw.partition([(3, 3)], tmp_path / "g.zarr", directed=False)
+    report = csaw.append(tmp_path / "g.zarr", data).report
+    assert [report["append"][name] for name in ("rows", "edges_added", "edges_repeated")] == [7, 2, 5]
+    assert [report[name] for name in ("edges", "duplicates", "self_loops")] == [8, 5, 5]
+
+
 def test_times_are_read_in_the_units_of_the_store(tmp_path):
     (tmp_path / "a.csv").write_text("source,target,sent\n0,1,2026-11-20T00:00:00\n")
     (tmp_path / "b.csv").write_text("source,target,sent\n1,2,1795219200\n")
@@ -351,10 +365,15 @@ def test_a_table_is_appended(tmp_path):
     require_good(store)
 
 
-def test_a_store_remembers_how_it_was_made(tmp_path):
-    rows = written(tmp_path / "a.txt", [(0, 1), (1, 1), (1, 0)])
+@pytest.mark.parametrize("of_files", [*itertools.product([True, False], repeat=2)])
+def test_a_store_remembers_how_it_was_made(tmp_path, of_files):
+    old, new = [(0, 1), (1, 1), (1, 0)], [(0, 1), (0, 2), (2, 2)]
+    rows, more = (
+        written(tmp_path / f"{len(edges)}{edges[1]}.txt", edges) if is_file else edges
+        for is_file, edges in zip(of_files, (old, new), strict=True)
+    )
     csaw.partition(rows, tmp_path / "g.zarr", self_loops="drop", reverse=True, duplicates="sum")
-    store = csaw.append(tmp_path / "g.zarr", written(tmp_path / "b.txt", [(0, 1), (0, 2), (2, 2)]))
+    store = csaw.append(tmp_path / "g.zarr", more)
     assert rows_of(store) == [(0, 1, 1), (1, 0, 2), (2, 0, 1)]
 
 
@@ -423,12 +442,46 @@ def test_options_that_contradict_the_store_are_refused(tmp_path, options, said):
     assert [path.name for path in (tmp_path / "g.zarr").iterdir() if path.name == "versions"] == []
 
 
+@pytest.mark.parametrize(
+    ("edges", "options", "said"),
+    [
+        ([(1, 3)], {"weights": [2.0]}, "weights: .*g.zarr has no weights; leave it out"),
+        ([(1, 3)], {"skip_lines": 1}, "again, partition_size, memory, threads$"),
+        (
+            csaw.graph([(1, 3)]),
+            {},
+            "edges: expected files or a graph of another library, found list of edges in memory",
+        ),
+    ],
+)
+def test_what_a_graph_in_memory_cannot_be_is_refused(tmp_path, edges, options, said):
+    csaw.partition([(1, 2)], tmp_path / "g.zarr")
+    with pytest.raises(OptionError, match=said):
+        csaw.append(tmp_path / "g.zarr", edges, **options)
+
+
 def test_a_header_that_says_undirected_is_not_read_as_directed(tmp_path):
     csaw.partition([(1, 2)], tmp_path / "g.zarr")
     (tmp_path / "n.txt").write_text("# Undirected graph\n3 1\n")
     with pytest.raises(FormatError, match="is directed, but the new edges are undirected; pass directed=True"):
         csaw.append(tmp_path / "g.zarr", tmp_path / "n.txt")
     assert csaw.append(tmp_path / "g.zarr", tmp_path / "n.txt", directed=True).edges == 2
+
+
+def test_targets_are_raised_as_those_of_the_store_were(tmp_path):
+    text = "% bip unweighted\n% 2 {} 2\n1 1\n2 {}\n"
+    for name, sizes in (("a", (2, 2)), ("b", (7, 3))):
+        (tmp_path / name).write_text(text.format(*sizes))
+    store = csaw.partition(tmp_path / "a", tmp_path / "g.zarr")
+    assert store.report["target_offset"] == 2
+    store = csaw.append(tmp_path / "g.zarr", tmp_path / "b")
+    assert store.vertex_ids().tolist() == [1, 2, 3, 4, 5]
+    store = csaw.append(tmp_path / "g.zarr", written(tmp_path / "c", [(2, 4)]))
+    assert store.vertex_ids().tolist() == [1, 2, 3, 4, 5, 6]
+    with pytest.raises(FormatError, match="2 is added to each target, and one source is 3"):
+        csaw.append(tmp_path / "g.zarr", written(tmp_path / "d", [(3, 1)]))
+    with pytest.raises(OptionError, match="has targets to which 2 was added; leave it out"):
+        csaw.append(tmp_path / "g.zarr", tmp_path / "c", target_offset=3)
 
 
 def test_sums_beyond_float32_are_refused(tmp_path):
@@ -442,6 +495,10 @@ def test_sum_and_last_need_edges_that_are_there_once(tmp_path):
     for policy in ("sum", "last"):
         with pytest.raises(OptionError, match="has repeated edges"):
             csaw.append(tmp_path / "g.zarr", [(1, 2, 1.0)], duplicates=policy)
+    csaw.partition([(1, 2, 1.0)], tmp_path / "h.zarr", duplicates="sum")
+    csaw.append(tmp_path / "h.zarr", [(1, 2, 2.0)], duplicates="keep")
+    with pytest.raises(OptionError, match="duplicates sum: .* has repeated edges"):
+        csaw.append(tmp_path / "h.zarr", [(1, 2, 4.0)])
 
 
 def test_it_does_not_matter_in_how_many_appends_edges_come(tmp_path):

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from fuzz import child
 from fuzz.kills import Steps, kill_at
+from helpers.forged_graphs import edited
 
 import csaw
 from csaw.partition import open_graph
@@ -224,8 +225,52 @@ def test_a_full_disk_leaves_the_versions_as_they_were(grown, monkeypatch):
     monkeypatch.setattr(arrays, "write_all", full)
     with pytest.raises(StoreError, match=r"g.zarr/versions/3 cannot be written: No space left on device"):
         csaw.append(grown, [(6, 6)])
+    (grown.parent / "new.txt").write_text("6 6\n")
+    with pytest.raises(
+        StoreError, match=r"[^-]*g.zarr cannot be written: No space left on device"
+    ):  # nobody knows drafts
+        csaw.append(grown, grown.parent / "new.txt")
+    (grown.parent / "new.txt").unlink()
     assert open_graph(grown).version == 2
     assert [path.name for path in grown.parent.iterdir()] == ["g.zarr"]
+
+
+FORGED = {  # in the report of version 1: what the check names
+    "vertices": "vertices",
+    "stored_edges": "stored_edges",
+    "edges": "edges",
+    "duplicates_policy": "duplicates_policy",
+    "append.version": "version",
+    "append.of": "of",
+    "append.rows": "rows",
+    "append.edges_added": "rows, edges_added",
+    "append.edges_removed": "edges_added",
+    "append.vertices_added": "vertices_added",
+    "append.partitions_kept": "partitions",
+}
+
+
+@pytest.mark.parametrize("fact", FORGED)
+@pytest.mark.parametrize("value", [7, "x", None])
+def test_a_report_that_contradicts_the_graph_or_the_version_before_fails(grown, fact, value):
+    def change(said):
+        *within, name = fact.split(".")
+        (said["report"]["append"] if within else said["report"])[name] = value if name != "rows" else 0
+
+    edited(grown / "versions" / "1", change)
+    wrong = [one for one in check_store(open_graph(grown, version=1)) if not one.ok]
+    assert [one.name for one in wrong] == ["report"]
+    assert set(FORGED[fact].split(", ")) <= set(wrong[0].details.removeprefix("wrong: ").split(", "))
+    assert csaw.verify(grown / "versions" / "0").ok
+
+
+def test_a_version_that_has_lost_its_attributes_is_named_and_the_others_stay(grown):
+    (grown / "versions" / "2" / "zarr.json").unlink()
+    for look in (csaw.verify, csaw.info, csaw.compact, csaw.sample, lambda path: csaw.append(path, [(1, 9)])):
+        with pytest.raises(StoreError, match="g.zarr/versions/2 is not a graph store: it has no zarr.json"):
+            look(grown)
+    for version in (0, 1):
+        assert csaw.verify(open_graph(grown, version=version)).ok
 
 
 def test_a_damaged_partition_stops_the_append(grown):

@@ -9,6 +9,7 @@ import scipy.io as scipy_io
 from helpers.ingested import read, rows
 from helpers.machine import need_package
 
+import csaw
 from csaw.partition.errors import CsawError
 
 networkx = need_package("networkx")
@@ -321,9 +322,22 @@ def test_the_sides_of_a_konect_file_stay_apart_whichever_is_the_source(tmp_path)
 @pytest.mark.parametrize("options", [{}, {"source_column": 2, "target_column": 1}])
 def test_a_source_beyond_the_count_of_a_konect_file_is_an_error(tmp_path, options):
     text = "% bip unweighted\n% 3 2 2\n1 1\n2 2\n3 3\n"
-    with pytest.raises(CsawError, match="says that there are 2 sources, and one is 3; pass --target-offset N"):
+    with pytest.raises(CsawError, match="says that there are 2 sources, and one source is 3; pass --target-offset N"):
         read(tmp_path, text, **options)
     assert read(tmp_path, text, target_offset=3, **options).vertices == 6
+    with pytest.raises(CsawError, match="2 is added to each target, and one source is 3; pass --target-offset N"):
+        read(tmp_path, text, target_offset=2, **options)
+
+
+def test_konect_files_with_sides_of_different_sizes_are_no_one_graph(tmp_path):
+    for name, sizes in (("a", "2 2"), ("b", "5 2")):
+        (tmp_path / name).write_text(f"% bip unweighted\n% 2 {sizes}\n1 1\n2 2\n")
+    files = [str(tmp_path / name) for name in "ab"]
+    with pytest.raises(
+        CsawError, match="b: expected target offset: 2, as in .*a, found 5; .* say how with target_offset"
+    ):
+        csaw.partition(files, tmp_path / "g.zarr")
+    assert csaw.partition(files, tmp_path / "g.zarr", target_offset=5).report["target_offset"] == 5
 
 
 @pytest.mark.parametrize("text", ["1 -- 2\n3 -- 4\n", "1--2\n3--4\n", "1\t--\t2\n3\t--\t4\n"])

@@ -299,7 +299,7 @@ def test_columns_of_tables_are_found_by_names_or_named():
         (3, "graph: expected a store's path, .*; found builtins.int"),
         ({"a": 1}, "dict of neighbors: 'a': expected a list of vertices"),
         ({1, 2}, "found builtins.set"),
-        ([], "list of edges: expected .source, target. for every edge"),
+        ([], "list of edges: no edges found; expected at least one"),
         ([(0, 1), (1, 2, 3.0)], "for every edge, or"),
         ([(0, "a")], "expected vertex ids that are all integers or all strings, found both"),
         ([(0, 1), ((1, 2), 3)], r"found \(1, 2\) \(tuple\); number the vertices first"),
