@@ -79,7 +79,7 @@ def merged(
         The rows, and what has become of the new edges.
     """
     counted = policy.once(rows + first, new[INDICES])
-    low, high = _ranges(old, rows, new[INDICES])
+    low, high = ranges_of(old, rows, new[INDICES])
     there = high > low
     if policy.word == REMOVE:
         removed = int((high - low)[counted].sum())
@@ -103,7 +103,7 @@ def last_of_each(rows: np.ndarray, new: Arrays) -> tuple[np.ndarray, Arrays]:
     return (rows, new) if last.all() else (rows[last], {name: one[last] for name, one in new.items()})
 
 
-def _ranges(old: Rows, rows: np.ndarray, neighbors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def ranges_of(old: Rows, rows: np.ndarray, neighbors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Where the entries with the same ends as each new edge begin and end, or where such entries would stand."""
     begin, end, held = old.indptr[rows], old.indptr[rows + 1], old.arrays[INDICES]
     low = _search(held, begin, end, lambda found, at: found < neighbors[at])
