@@ -39,7 +39,8 @@ class Updates:
                     log.info("%s: brought up to date from version %d", one.name(), number)
                     return found
                 except (MeasuredAnew, BudgetError, StoreError) as error:
-                    log.info("%s: measured anew, because %s", one.name(), error)
+                    why = "there is too little memory for an update" if isinstance(error, BudgetError) else error
+                    log.info("%s: measured anew, because %s", one.name(), why)
                     return None
         return None
 
