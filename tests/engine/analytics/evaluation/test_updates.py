@@ -87,9 +87,13 @@ def test_updates_have_the_bits_of_measuring_anew(tmp_path, caplog, how, seed):
         assert (said["components"] == f"{UPDATED} {version - 1}") == (not store.directed and not removed)
 
 
-def test_versions_between_may_be_left_out(tmp_path, caplog):
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_versions_between_may_be_left_out(tmp_path, caplog, seed, directed):
+    """Edges are added and removed at once, often of the same triangle, as the graph has few vertices."""
     caplog.set_level(logging.INFO)
-    newest = grown(tmp_path / "g.zarr", np.random.default_rng(7), steps=6, directed=False, duplicates="keep").version
+    rng, how = np.random.default_rng(seed), {"directed": directed, "duplicates": "keep"}
+    newest = grown(tmp_path / "g.zarr", rng, steps=6, vertices=25, **how).version
     held(tmp_path / "g.zarr", 1)
     held(tmp_path / "g.zarr", newest)
     assert remarks(caplog)["triangles"] == f"{UPDATED} 1"
