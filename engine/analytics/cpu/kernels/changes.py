@@ -63,8 +63,9 @@ def join(rows, neighbors, parent):
 def close(low, high, lesser, greater, sign, ends, indptr, indices, tags, each):
     """Count the triangles that the changed edges low .. high - 1 make, less those that they break.
 
-    Each changes the numbers of its vertices in ``each``, too. A triangle of several changed edges counts at the one
-    whose opposite vertex is the largest. It was never there if it has edges of both signs.
+    Each changes the numbers of its vertices in ``each``, too. A triangle of several changed edges of one sign counts at
+    that whose opposite vertex is the largest. One with edges of both signs, which was never there, counts once for
+    either, and so not at all.
     """
     total = np.int64(0)
     for k in range(low, high):
@@ -81,7 +82,7 @@ def close(low, high, lesser, greater, sign, ends, indptr, indices, tags, each):
                     at += 1
             if at == end:
                 break
-            if indices[at] != indices[i] or tags[i] == -s or tags[at] == -s:
+            if indices[at] != indices[i]:
                 continue
             w = np.int64(indices[i])
             if (tags[i] == s and v > w) or (tags[at] == s and u > w):
