@@ -123,6 +123,7 @@ def evaluate(
         csaw evaluate web.zarr --write-list triangles --out triangles.parquet
         csaw evaluate web.zarr --measures triangles,hops --cluster local:4
         csaw evaluate web.zarr --measures my_measures.py:Label,components
+        csaw evaluate grown.zarr --versions 1,2 --measures degree,triangles
         csaw evaluate messages.zarr --until 2026-11-15
         csaw evaluate messages.zarr --measures degree,triangles --every 7d --cumulative
     """
@@ -144,6 +145,8 @@ def evaluate(
     _check_plot(plot, plot_size, plot_title)
     if (save or plot) and (wanted["windows"], wanted["every"]) != (None, None):
         raise click.UsageError("--save and --plot work on one window; choose it with --until or --between")
+    if wanted["versions"] is not None and (save or version is not None):
+        raise click.UsageError("--versions measures several versions; leave it out, or leave out --save and --version")
     names = _to_save(save, overwrite, wanted)
     run = partial(_runner(cluster, dry_run), algo=algo)
     store = partial(resolve, graph, directed=directed, memory=wanted["memory"], version=version)
@@ -234,9 +237,9 @@ def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: Options) -> 
 def _runner(cluster: str | None, dry_run: bool) -> "Callable[..., Evaluation]":
     """The function that evaluates, here or by the workers of a cluster."""
     if cluster is None:
-        from csaw.engine.analytics.evaluation.over_time import evaluate_windows
+        from csaw.engine.analytics.evaluation.over_versions import evaluate_several
 
-        return evaluate_windows
+        return evaluate_several
     if dry_run:
         raise click.UsageError("--dry-run shows where this process would measure; leave out --cluster")
     from csaw.engine.analytics.cluster.evaluation import evaluate_on_cluster

@@ -1,4 +1,4 @@
-"""Findings that are brought up to date from an earlier version of a graph have the bits of those that are found anew."""
+"""Findings that are brought up to date from an earlier version have the bits of those that are found anew."""
 
 import logging
 
@@ -103,7 +103,9 @@ def test_changes_of_a_large_graph_in_blocks(tmp_path, caplog):
     """The rows come from disk block by block, those of the older version in pieces."""
     caplog.set_level(logging.INFO)
     rng = np.random.default_rng(3)
-    csaw.partition(random_edges(rng, 60_000, 4000), tmp_path / "g.zarr", partitions=5, directed=False, self_loops="drop")
+    csaw.partition(
+        random_edges(rng, 60_000, 4000), tmp_path / "g.zarr", partitions=5, directed=False, self_loops="drop"
+    )
     csaw.append(tmp_path / "g.zarr", random_edges(rng, 60, 4050))
     held(tmp_path / "g.zarr", 0)
     remarks(caplog)
@@ -201,7 +203,7 @@ def test_a_measure_of_the_user_is_not_taken_for_the_one_it_derives_from(tmp_path
     store = grown(tmp_path / "g.zarr", np.random.default_rng(1), steps=1, directed=False, duplicates="first")
     Doubled.__module__ = __name__
     for version in (0, 1):
-        assert Doubled(**{}).name() == Doubled.name()
+        assert Doubled().name() == Doubled.name()
         with pytest.raises((AttributeError, TypeError)):  # no finding: what matters is that it was measured anew
             evaluate(open_graph(tmp_path / "g.zarr", version=version), measures=[Doubled], device="cpu")
     assert remarks(caplog) == {}
