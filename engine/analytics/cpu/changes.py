@@ -23,14 +23,15 @@ from csaw.partition.graph.views import Recut
 
 SHARE = 4  # of the memory: for rows of the older version, changes, and rows around them
 CHANGE_BYTES = 256  # of a change, in all arrays that are made of it
-VERTEX = Footprint(24)  # offsets of the older version, and of changes
 CHANGED = 4  # a part of the entries: with more changes, measuring anew is as fast
+LOOKUPS = 2  # of neighbors, times the entries: with more, counting all triangles of an R-MAT graph is as fast
+TASKS_OF_THREAD = 4
 TAG = "tag"
 
 
 def room_of(network: HostNetwork) -> Footprint:
     """The memory that a comparison takes, beside what the measure keeps."""
-    return VERTEX + Footprint(fixed=network.memory // SHARE)
+    return Footprint(24 + network.threads, fixed=network.memory // SHARE)  # a vertex: two offsets, triangles, and marks
 
 
 class HostChanges:
@@ -79,8 +80,15 @@ class HostChanges:
         tagged = {INDICES: ends[others[order]].astype(network.id_dtype), TAG: tags[order]}
         held = Rows(rows.indptr, {**rows.arrays, TAG: np.zeros(rows.indptr[-1], np.int8)})
         (indptr, arrays), _ = merged(held, 0, places[order], tagged, Policy(LAST, directed=True), AssertionError)
-        given = (lesser, greater, sign, ends, indptr, arrays[INDICES], arrays[TAG], each)
-        return int(sum(network.each(kernels.close, network.spans(sign.size), *given))), each
+        lengths = np.diff(indptr)
+        far = np.where(lengths[lesser] > lengths[greater], lesser, greater)
+        near = lesser + greater - far
+        if int(lengths[near].sum()) > LOOKUPS * network.edges:
+            raise MeasuredAnew("too many edges of vertices with many neighbors have changed")
+        order = np.argsort(far, kind="stable")
+        given = (far[order], near[order], sign[order], ends, indptr, arrays[INDICES], arrays[TAG], each)
+        ranges = equal_ranges(np.append(0, np.cumsum(lengths[given[1]])), network.threads * TASKS_OF_THREAD)
+        return int(sum(network.each(kernels.close, ranges, *given))), each
 
 
 def _none() -> Entries:
@@ -99,7 +107,7 @@ def _differing(
 ) -> Entries:
     """The changes of the rows from vertex ``first`` on; MeasuredAnew for more than ``most``."""
     begin, none = np.zeros(ptr.size, np.int64), _none()
-    ranges = equal_ranges(ptr + indptr, network.threads * 4)
+    ranges = equal_ranges(ptr + indptr, network.threads * TASKS_OF_THREAD)
     network.each(kernels.differ, ranges, ptr, old, indptr, new, begin[1:], begin, old[:0], none.more, none.turned)
     rows = np.repeat(np.arange(first, first + ptr.size - 1), begin[1:])
     if rows.size > most:

@@ -11,9 +11,10 @@ import numpy as np
 from csaw.engine.analytics.cpu.kernels.components import link
 from csaw.engine.cpu.kernels.memory import atomic_add
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_tools import place_between
+from csaw.partition.base.kernel_tools import place_between, zeros
 
-SEARCHED = 8  # a row that is longer by this factor is searched instead of read
+SEARCHED = 8  # a row that is longer by this factor is searched instead of marked
+MARK = 2  # of a neighbor, besides its tag
 
 
 @inner(nogil=True)
@@ -59,37 +60,52 @@ def join(rows, neighbors, parent):
         link(rows[k], neighbors[k], parent)
 
 
-@njit(nogil=True)
-def close(low, high, lesser, greater, sign, ends, indptr, indices, tags, each):
-    """Count the triangles that the changed edges low .. high - 1 make, less those that they break.
-
-    Each changes the numbers of its vertices in ``each``, too. A triangle of several changed edges of one sign counts at
-    that whose opposite vertex is the largest. One with edges of both signs, which was never there, counts once for
-    either, and so not at all.
-    """
-    total = np.int64(0)
-    for k in range(low, high):
-        a, b, s, found = lesser[k], greater[k], np.int64(sign[k]), np.int64(0)
-        if indptr[b + 1] - indptr[b] < indptr[a + 1] - indptr[a]:
-            a, b = b, a
-        u, v, at, end = ends[a], ends[b], indptr[b], indptr[b + 1]
-        searching = end - at > SEARCHED * (indptr[a + 1] - indptr[a])
-        for i in range(indptr[a], indptr[a + 1]):
-            if searching:
-                at = place_between(indices, at, end, indices[i])
-            else:
-                while at < end and indices[at] < indices[i]:
-                    at += 1
+@inner(nogil=True)
+def _closed(a, b, s, marking, marks, ends, indptr, indices, tags, each):
+    """The triangles of one changed edge with the sign ``s``, which count at it, times s; ``b`` is its far end."""
+    u, v, at, end, found = ends[a], ends[b], indptr[b], indptr[b + 1], np.int64(0)
+    for i in range(indptr[a], indptr[a + 1]):
+        w = np.int64(indices[i])
+        if marking:
+            if marks[w] == 0:
+                continue
+            tag = marks[w] - MARK
+        else:
+            at = place_between(indices, at, end, indices[i])
             if at == end:
                 break
             if indices[at] != indices[i]:
                 continue
-            w = np.int64(indices[i])
-            if (tags[i] == s and v > w) or (tags[at] == s and u > w):
-                continue
+            tag = tags[at]
+        if not ((tags[i] == s and v > w) or (tag == s and u > w)):
             atomic_add(each, np.uint64(w), s)
             found += s
-        atomic_add(each, np.uint64(u), found)
-        atomic_add(each, np.uint64(v), found)
-        total += found
+    atomic_add(each, np.uint64(u), found)
+    atomic_add(each, np.uint64(v), found)
+    return found
+
+
+@njit(nogil=True)
+def close(low, high, far, near, sign, ends, indptr, indices, tags, each):
+    """Count the triangles that the changed edges low .. high - 1 make, less those that they break.
+
+    Each changes the numbers of its vertices in ``each``, too. Edges are in the order of their ``far`` end, whose row is
+    marked for all of them, or searched if that is far longer than those of the other ends. A triangle of several
+    changed edges of one sign counts at that whose opposite vertex is the largest. One with edges of both signs, which
+    was never there, counts once for either, and so not at all.
+    """
+    marks, total, k = zeros(each.size, np.int8), np.int64(0), low
+    while k < high:
+        begin, end, stop, wanted = indptr[far[k]], indptr[far[k] + 1], k, 0
+        while stop < high and far[stop] == far[k]:
+            wanted += indptr[near[stop] + 1] - indptr[near[stop]]
+            stop += 1
+        marking = SEARCHED * wanted > end - begin
+        for j in range(begin, end if marking else begin):
+            marks[indices[j]] = MARK + tags[j]
+        for one in range(k, stop):
+            total += _closed(near[one], far[k], np.int64(sign[one]), marking, marks, ends, indptr, indices, tags, each)
+        for j in range(begin, end if marking else begin):
+            marks[indices[j]] = 0
+        k = stop
     return total

@@ -22,6 +22,7 @@ MEASURES = "degree,components,triangles"
 @pytest.fixture
 def path(tmp_path, monkeypatch):
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(changes, "LOOKUPS", 1e9)
     monkeypatch.setattr(changes, "CHANGED", 1e-9)
     csaw.partition([(0, 1), (1, 2), (3, 4)], tmp_path / "g.zarr", directed=False)
     csaw.append(tmp_path / "g.zarr", [(0, 2), (2, 3), (5, 0)])

@@ -21,6 +21,7 @@ UPDATED = "brought up to date from version"
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("CSAW_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(changes, "LOOKUPS", 1e9)
     monkeypatch.setattr(changes, "CHANGED", 1e-9)  # many changes of a small graph are measured by them, too
 
 
