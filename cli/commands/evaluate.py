@@ -143,10 +143,7 @@ def evaluate(
     if as_json and format_:
         raise click.UsageError("--json replaces the table; leave out --format")
     _check_plot(plot, plot_size, plot_title)
-    if (save or plot) and (wanted["windows"], wanted["every"]) != (None, None):
-        raise click.UsageError("--save and --plot work on one window; choose it with --until or --between")
-    if wanted["versions"] is not None and (save or version is not None):
-        raise click.UsageError("--versions measures several versions; leave it out, or leave out --save and --version")
+    _check_one(save, plot, version, wanted)
     names = _to_save(save, overwrite, wanted)
     run = partial(_runner(cluster, dry_run), algo=algo)
     store = partial(resolve, graph, directed=directed, memory=wanted["memory"], version=version)
@@ -194,6 +191,14 @@ def _check_plot(plot: Path | None, size: tuple[float, float] | None, title: str 
         raise click.UsageError("--plot-size and --plot-title need --plot and a folder")
     if plot:
         plots.check(size or PLOT_INCHES)
+
+
+def _check_one(save: object, plot: object, version: int | None, wanted: Options) -> None:
+    """UsageError where several windows or versions are wanted beside an option that is for one."""
+    if (save or plot) and (wanted["windows"], wanted["every"]) != (None, None):
+        raise click.UsageError("--save and --plot work on one window; choose it with --until or --between")
+    if wanted["versions"] is not None and (save or version is not None):
+        raise click.UsageError("--versions measures several versions; leave it out, or leave out --save and --version")
 
 
 def _write_list(graph: str, what: str | None, out: str | None, wanted: Options) -> None:
