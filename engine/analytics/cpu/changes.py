@@ -31,7 +31,8 @@ TAG = "tag"
 
 def room_of(network: HostNetwork) -> Footprint:
     """The memory that a comparison takes, beside what the measure keeps."""
-    return Footprint(24 + network.threads, fixed=network.memory // SHARE)  # a vertex: two offsets, triangles, and marks
+    offsets, marks = 48, network.threads  # bytes of a vertex
+    return Footprint(offsets + marks, fixed=network.memory // SHARE)
 
 
 class HostChanges:
@@ -109,9 +110,9 @@ def _differing(
     begin, none = np.zeros(ptr.size, np.int64), _none()
     ranges = equal_ranges(ptr + indptr, network.threads * TASKS_OF_THREAD)
     network.each(kernels.differ, ranges, ptr, old, indptr, new, begin[1:], begin, old[:0], none.more, none.turned)
-    rows = np.repeat(np.arange(first, first + ptr.size - 1), begin[1:])
-    if rows.size > most:
+    if int(begin.sum()) > most:
         raise MeasuredAnew("too many edges have changed")
+    rows = np.repeat(np.arange(first, first + ptr.size - 1), begin[1:])
     np.cumsum(begin, out=begin)
     neighbors, more, turned = (
         np.empty(rows.size, old.dtype),

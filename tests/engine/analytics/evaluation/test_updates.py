@@ -1,6 +1,8 @@
 """Findings that are brought up to date from an earlier version have the bits of those that are found anew."""
 
+import gc
 import logging
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from csaw.engine.analytics.cpu import changes
 from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import updates
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
+from csaw.engine.plan.footprint import NOTHING
 from csaw.partition import open_graph
 from csaw.partition.graph.versions import compact
 
@@ -114,6 +117,26 @@ def test_changes_of_a_large_graph_in_blocks(tmp_path, caplog):
     assert "blocks" in planned[0]["graph"]
     held(tmp_path / "g.zarr", 1, memory=1_400_000)
     assert remarks(caplog) == dict.fromkeys(("degree", "components", "triangles"), f"{UPDATED} 0")
+
+
+@pytest.mark.parametrize("memory", [1_400_000, 8_000_000])
+def test_an_update_allocates_no_more_than_it_sets_aside(tmp_path, memory):
+    rng, how = np.random.default_rng(3), {"directed": False, "self_loops": "drop"}
+    csaw.partition(random_edges(rng, 60_000, 4000), tmp_path / "g.zarr", **how)
+    csaw.append(tmp_path / "g.zarr", random_edges(rng, 60, 4050))
+    old, new = (open_graph(tmp_path / "g.zarr", version=version) for version in (0, 1))
+    for peak in (0, 1):  # the first compiles
+        network = HostNetwork(new, memory=memory, threads=2, kept=NOTHING)
+        network.keep(changes.room_of(network))
+        gc.collect()
+        tracemalloc.start()
+        found = changes.HostChanges(old, network)
+        found.components(np.arange(old.vertices, dtype=old.id_dtype))
+        found.triangles()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        network.close()
+    assert 0 < peak <= memory
 
 
 def test_entries_are_those_of_a_slow_comparison(tmp_path):
