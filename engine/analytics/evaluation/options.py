@@ -1,6 +1,7 @@
 """The options of an evaluation, declared once for Python and the command line."""
 
 import inspect
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -17,7 +18,6 @@ from csaw.partition.base.arguments import whole
 from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError, UnknownNameError
-from csaw.partition.graph.versions import NUMBER
 
 WHAT, WHERE = "What to evaluate", "Where it runs"
 FORMATS = ("text", "csv", "latex")
@@ -214,7 +214,7 @@ def _numbers(given: object) -> tuple[int, ...]:
     """The numbers of versions: as text with commas between them, as one number, or several."""
     each = given.split(",") if isinstance(given, str) else given if isinstance(given, list | tuple) else [given]
     texts = [one.strip() if isinstance(one, str) else one for one in each]
-    found = [int(one) if isinstance(one, str) and NUMBER.fullmatch(one) else one for one in texts]
+    found = [int(one) if isinstance(one, str) and re.fullmatch("[0-9]{1,18}", one) else one for one in texts]
     numbers = tuple(whole()("--versions", one) for one in found)
     if len(set(numbers)) < max(len(numbers), 1):
         raise OptionError(f"--versions: expected different numbers of versions, such as 1,2, found {quoted(given)}")

@@ -91,6 +91,7 @@ def test_remarks_say_what_was_brought_up_to_date(path, caplog):
         (["--versions", "7"], "has no version 7, only 0, 1, 2"),
         (["--versions", "1,1"], "--versions: expected different numbers"),
         (["--versions", "new"], "--versions: expected an integer from 0 on, found 'new'"),
+        (["--versions", "1" * 5000], "--versions: expected an integer from 0 on"),
         (["--versions", "0", "--windows", "2"], "--versions: expected --versions or several windows, found both"),
         (["--versions", "0", "--dry-run"], "--versions cannot be combined with --dry-run"),
         (["--versions", "0", "--cluster", "local:1"], "--versions cannot be combined with --cluster"),
