@@ -12,7 +12,7 @@ from csaw.datasets.given import opened
 from csaw.engine.analytics.evaluation.evaluate import Evaluation
 from csaw.engine.analytics.evaluation.listing import Summary, entries_on, list_options, write_list
 from csaw.engine.analytics.evaluation.options import options as evaluate_options
-from csaw.engine.analytics.evaluation.over_time import evaluate_windows
+from csaw.engine.analytics.evaluation.over_versions import evaluate_several
 from csaw.engine.analytics.measure import options_of_all as measure_options
 from csaw.engine.samples import Samples
 from csaw.partition.base import arguments
@@ -55,7 +55,8 @@ def evaluate(
 
     Returns:
         The results: ``rows()`` is their table, ``profile`` what is known of the graph, ``as_dict()`` plain data. With
-        ``windows`` or ``every``, ``windows`` is a list with the results of each window.
+        ``windows`` or ``every``, ``windows`` is a list with the results of each window; with ``versions``, ``versions``
+        has those of each version by its number.
 
     Raises:
         OptionError: an option is unknown or out of its range.
@@ -76,9 +77,9 @@ def evaluate(
     found = opened(graph, directed, options.get("memory"))
     name = os.fspath(graph) if isinstance(graph, str | os.PathLike) else ""
     if callable(progress):
-        return replace(evaluate_windows(found, given, progress=progress, **options), named=name)
+        return replace(evaluate_several(found, given, progress=progress, **options), named=name)
     with steps("measuring", enabled=wanted(progress)) as update:
-        return replace(evaluate_windows(found, given, progress=update, **options), named=name)
+        return replace(evaluate_several(found, given, progress=update, **options), named=name)
 
 
 @in_python(LISTED)

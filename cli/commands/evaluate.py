@@ -123,6 +123,7 @@ def evaluate(
         csaw evaluate web.zarr --write-list triangles --out triangles.parquet
         csaw evaluate web.zarr --measures triangles,hops --cluster local:4
         csaw evaluate web.zarr --measures my_measures.py:Label,components
+        csaw evaluate grown.zarr --versions 1,2 --measures degree,triangles
         csaw evaluate messages.zarr --until 2026-11-15
         csaw evaluate messages.zarr --measures degree,triangles --every 7d --cumulative
     """
@@ -142,8 +143,7 @@ def evaluate(
     if as_json and format_:
         raise click.UsageError("--json replaces the table; leave out --format")
     _check_plot(plot, plot_size, plot_title)
-    if (save or plot) and (wanted["windows"], wanted["every"]) != (None, None):
-        raise click.UsageError("--save and --plot work on one window; choose it with --until or --between")
+    _check_one(save, plot, version, wanted)
     names = _to_save(save, overwrite, wanted)
     run = partial(_runner(cluster, dry_run), algo=algo)
     store = partial(resolve, graph, directed=directed, memory=wanted["memory"], version=version)
@@ -193,6 +193,14 @@ def _check_plot(plot: Path | None, size: tuple[float, float] | None, title: str 
         plots.check(size or PLOT_INCHES)
 
 
+def _check_one(save: object, plot: object, version: int | None, wanted: Options) -> None:
+    """UsageError where several windows or versions are wanted beside an option that is for one."""
+    if (save or plot) and (wanted["windows"], wanted["every"]) != (None, None):
+        raise click.UsageError("--save and --plot work on one window; choose it with --until or --between")
+    if wanted["versions"] is not None and (save or version is not None):
+        raise click.UsageError("--versions measures several versions; leave it out, or leave out --save and --version")
+
+
 def _write_list(graph: str, what: str | None, out: str | None, wanted: Options) -> None:
     from csaw.cli.reports.closing_lines import of_list
     from csaw.datasets.resolve import resolve
@@ -234,9 +242,9 @@ def _to_save(save: tuple[str, str] | None, overwrite: bool, wanted: Options) -> 
 def _runner(cluster: str | None, dry_run: bool) -> "Callable[..., Evaluation]":
     """The function that evaluates, here or by the workers of a cluster."""
     if cluster is None:
-        from csaw.engine.analytics.evaluation.over_time import evaluate_windows
+        from csaw.engine.analytics.evaluation.over_versions import evaluate_several
 
-        return evaluate_windows
+        return evaluate_several
     if dry_run:
         raise click.UsageError("--dry-run shows where this process would measure; leave out --cluster")
     from csaw.engine.analytics.cluster.evaluation import evaluate_on_cluster

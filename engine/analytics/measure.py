@@ -21,6 +21,7 @@ from csaw.partition.errors import OptionError, UnknownNameError
 if TYPE_CHECKING:
     import numpy as np
 
+    from csaw.engine.analytics.changes import Changes
     from csaw.engine.analytics.network import Network
     from csaw.partition import GraphStore
 
@@ -222,6 +223,12 @@ class Measure:
 
     def findings(self, network: "Network") -> Findings:
         """Return the findings of a graph, by name."""
+        raise NotImplementedError
+
+    def updated(self, network: "Network", kept: Findings, changes: "Changes") -> Findings:
+        """Return the same findings as ``findings``, made of those that are ``kept`` of an earlier version of the graph
+        and of the ``changes`` since. Raises MeasuredAnew where that cannot be done.
+        """
         raise NotImplementedError
 
 

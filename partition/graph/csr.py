@@ -10,7 +10,7 @@ import numpy as np
 
 from csaw.partition.arrays.spool import gather
 from csaw.partition.base.compile import inner, njit
-from csaw.partition.base.kernel_tools import copied, empty, zeros
+from csaw.partition.base.kernel_tools import copied, empty, place_behind, place_between, zeros
 
 KEEP, FIRST, SUM = 0, 1, 2
 DIGIT_BITS = 12  # of a pass of the radix sort: its counters stay in the first level cache
@@ -258,3 +258,18 @@ def count_present(indptr, indices, rows, wanted):
                 high = middle
         found += low < indptr[rows[k] + 1] and np.int64(indices[low]) == wanted[k]
     return found
+
+
+@njit(nogil=True)
+def entries_between(indptr, indices, rows, neighbors, low, high):
+    """Find where the entries with the ends of each edge begin and end: merging.ranges_of says the rest."""
+    row, at, end = np.int64(-1), np.int64(0), np.int64(0)
+    for k in range(rows.size):
+        if rows[k] != row:
+            row = rows[k]
+            at, end = indptr[row], indptr[row + 1]
+        at = place_between(indices, at, end, neighbors[k])
+        low[k] = high[k] = at
+        if at < end and indices[at] == neighbors[k]:
+            alone = at + 1 == end or indices[at + 1] != neighbors[k]
+            high[k] = at + 1 if alone else at + place_behind(indices[at:end], neighbors[k])

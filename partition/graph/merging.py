@@ -79,7 +79,7 @@ def merged(
         The rows, and what has become of the new edges.
     """
     counted = policy.once(rows + first, new[INDICES])
-    low, high = _ranges(old, rows, new[INDICES])
+    low, high = ranges_of(old, rows, new[INDICES])
     there = high > low
     if policy.word == REMOVE:
         removed = int((high - low)[counted].sum())
@@ -96,6 +96,14 @@ def merged(
     return _with(old, rows[~there], high[~there], {name: one[~there] for name, one in new.items()}), Counts(*sums)
 
 
+def order_of(rows: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
+    """The order of edges by row, then by neighbor; those with the same ends stay in their order. int64 both."""
+    width = int(neighbors.max(initial=0)) + 1
+    if (int(rows.max(initial=0)) + 1) * width > 2**63 - 1:
+        return np.lexsort((neighbors, rows))
+    return np.argsort(rows * width + neighbors, kind="stable")  # of few runs in order, it takes little time
+
+
 def last_of_each(rows: np.ndarray, new: Arrays) -> tuple[np.ndarray, Arrays]:
     """Of new edges with the same ends, which follow each other, the last alone."""
     last = np.ones(rows.size, np.bool_)
@@ -103,28 +111,15 @@ def last_of_each(rows: np.ndarray, new: Arrays) -> tuple[np.ndarray, Arrays]:
     return (rows, new) if last.all() else (rows[last], {name: one[last] for name, one in new.items()})
 
 
-def _ranges(old: Rows, rows: np.ndarray, neighbors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where the entries with the same ends as each new edge begin and end, or where such entries would stand."""
-    begin, end, held = old.indptr[rows], old.indptr[rows + 1], old.arrays[INDICES]
-    low = _search(held, begin, end, lambda found, at: found < neighbors[at])
-    return low, _search(held, low, end, lambda found, at: found <= neighbors[at])
-
-
-def _search(
-    held: np.ndarray, begin: np.ndarray, end: np.ndarray, before: Callable[[np.ndarray, np.ndarray], np.ndarray]
-) -> np.ndarray:
-    """A binary search from ``begin`` to before ``end`` of each, all of them side by side: the first that is not
-    ``before``, which gets values and the numbers of the searches.
+def ranges_of(old: Rows, rows: np.ndarray, neighbors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the entries with the same ends as each new edge begin and end, or where such entries would stand. Edges of
+    one row that follow each other have rising neighbors.
     """
-    low, high = begin.copy(), end.copy()
-    left = np.flatnonzero(low < high)
-    while left.size:
-        middle = (low[left] + high[left]) >> 1
-        further = before(held[middle], left)
-        low[left[further]] = middle[further] + 1
-        high[left[~further]] = middle[~further]
-        left = left[low[left] < high[left]]
-    return low
+    from csaw.partition.graph.csr import entries_between  # brings Numba
+
+    low, high, held = np.empty(rows.size, np.int64), np.empty(rows.size, np.int64), old.arrays[INDICES]
+    entries_between(old.indptr, held, rows, neighbors.astype(held.dtype, copy=False), low, high)
+    return low, high
 
 
 def _changed(old: Rows, at: np.ndarray, new: Arrays, word: str) -> tuple[Rows, np.ndarray]:

@@ -11,7 +11,18 @@ from csaw.partition.arrays.nodes import write_group
 from csaw.partition.arrays.spool import Budget, Column, Spool
 from csaw.partition.errors import FormatError
 from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT
-from csaw.partition.graph.merging import KEEP, LAST, REMOVE, Arrays, Counts, Policy, Rows, last_of_each, merged
+from csaw.partition.graph.merging import (
+    KEEP,
+    LAST,
+    REMOVE,
+    Arrays,
+    Counts,
+    Policy,
+    Rows,
+    last_of_each,
+    merged,
+    order_of,
+)
 from csaw.partition.graph.partition_writer import Facts, facts_of, full_disk_named, weights_between
 from csaw.partition.graph.parts import Partition
 from csaw.partition.graph.regions import Region
@@ -58,7 +69,7 @@ class DealtEdges:
         self.spool.settle()
 
     def _add(self, rows: np.ndarray, arrays: Arrays) -> None:
-        order = np.lexsort((arrays[INDICES], rows))
+        order = order_of(rows, arrays[INDICES])
         rows = rows[order]
         bounds = [*np.searchsorted(rows, self.firsts).tolist(), rows.size]
         for number in np.flatnonzero(np.diff(bounds)).tolist():
@@ -73,7 +84,7 @@ class DealtEdges:
         if not columns:
             return np.empty(0, np.int64), {name: np.empty(0, np.int64) for name in self.names}
         if len(self.pieces[number]) > 1:
-            order = np.lexsort((columns[1], columns[0]))
+            order = order_of(columns[0], columns[1])
             columns = [column[order] for column in columns]
         return columns[0], dict(zip(self.names, columns[1:], strict=True))
 

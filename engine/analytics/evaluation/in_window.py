@@ -29,9 +29,10 @@ def in_window(store: GraphStore, wish: EvaluateOptions, samples: int = 0, *, bes
         StoreError: a file of the store has changed.
     """
     if wish.several:
+        what = ("versions", "version with --version") if wish.versions else ("windows", f"window with {BETWEEN}")
         raise OptionError(
-            f"{wish.several} cannot be combined with {beside}, because several windows are measured one after the "
-            f"other in this process; leave one out, or give one window with {BETWEEN}"
+            f"{wish.several} cannot be combined with {beside}, because several {what[0]} are measured one after the "
+            f"other in this process; leave one out, or give one {what[1]}"
         )
     if wish.until is None and wish.between is None:
         return store

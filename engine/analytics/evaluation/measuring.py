@@ -9,6 +9,7 @@ from csaw.engine.analytics.cpu.network import HostNetwork
 from csaw.engine.analytics.evaluation import profiles, sampled
 from csaw.engine.analytics.evaluation.networks import Networks
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
+from csaw.engine.analytics.evaluation.updates import Updates
 from csaw.engine.analytics.measure import Findings, Measure
 from csaw.engine.samples import Samples
 from csaw.partition import GraphStore
@@ -42,6 +43,7 @@ class Measuring:
 
     def __init__(self, store: GraphStore, wish: EvaluateOptions, *, columns: bool = True) -> None:
         self.store, self.wish, self.networks, self.columns = store, wish, Networks(store, wish), columns
+        self.updates = Updates(self.networks)
 
     @property
     def host(self) -> HostNetwork:
@@ -53,7 +55,8 @@ class Measuring:
         def find(one: Measure) -> Findings:  # what is kept needs no network, and so no GPU that has its rows
             step(numbers[one.name()])
             progress(with_names(f"{one.name()} of {self.store.path}{self.networks.aside(one)}"))
-            return self.networks.findings(one)
+            found = None if self.wish.refresh else self.updates.findings(one)
+            return self.networks.findings(one) if found is None else found
 
         how = {"refresh": self.wish.refresh, "columns": self.columns}
         return {one.name(): profiles.findings_of(self.store.identity, one, find, **how) for one in measures}

@@ -1,6 +1,7 @@
 """The options of an evaluation, declared once for Python and the command line."""
 
 import inspect
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -13,6 +14,7 @@ from csaw.engine.api.option import Bytes, Option
 from csaw.engine.api.registry import code_of, module_of
 from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.options import MOST_THREADS, declared
+from csaw.partition.base.arguments import whole
 from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import meant, quoted
 from csaw.partition.errors import OptionError, UnknownNameError
@@ -113,6 +115,12 @@ class EvaluateOptions:
         "start every window of --windows or --every where the first one starts, to measure a growing graph",
         bool,
     )
+    versions: tuple[int, ...] | None = declared(
+        None,
+        WHAT,
+        "versions of the graph to measure, such as 1,2; the table has a column for each [default: only the newest]",
+        object,
+    )
     refresh: bool = declared(False, WHAT, "measure the graph again instead of using cached results", bool)
 
     device: str | None = declared(
@@ -173,20 +181,25 @@ class EvaluateOptions:
                 )
             split = tuple(one.strip() for one in value.split(",")) if isinstance(value, str) else value
             object.__setattr__(self, name, split)
+        if self.versions is not None:
+            object.__setattr__(self, "versions", _numbers(self.versions))
 
     @property
     def several(self) -> str:
-        """The option that asks for several windows of time, empty where none does.
+        """The option that asks for several windows of time or versions, empty where none does.
 
         OptionError where two do, or where windows are cumulative of which there is one.
         """
+        if self.versions is not None and (self.windows, self.every) != (None, None):
+            raise OptionError("--versions: expected --versions or several windows, found both; leave one out")
         if self.windows is not None and self.every is not None:
             raise OptionError("--windows: expected --windows or --every, found both; leave one out")
         if self.cumulative and self.windows is None and self.every is None:
             raise OptionError(
                 "--cumulative: expected --windows or --every with it, found neither; for a single graph, use --until T"
             )
-        return "--windows" if self.windows is not None else "--every" if self.every is not None else ""
+        asked = {"--windows": self.windows, "--every": self.every, "--versions": self.versions}
+        return next((flag for flag, value in asked.items() if value is not None), "")
 
     @classmethod
     def of(cls, given: Values) -> tuple[Self, Values]:
@@ -195,6 +208,17 @@ class EvaluateOptions:
         return cls(**{name: given[name] for name in given if name in known}), {
             name: given[name] for name in given if name not in known
         }
+
+
+def _numbers(given: object) -> tuple[int, ...]:
+    """The numbers of versions: as text with commas between them, as one number, or several."""
+    each = given.split(",") if isinstance(given, str) else given if isinstance(given, list | tuple) else [given]
+    texts = [one.strip() if isinstance(one, str) else one for one in each]
+    found = [int(one) if isinstance(one, str) and re.fullmatch("[0-9]{1,18}", one) else one for one in texts]
+    numbers = tuple(whole()("--versions", one) for one in found)
+    if len(set(numbers)) < max(len(numbers), 1):
+        raise OptionError(f"--versions: expected different numbers of versions, such as 1,2, found {quoted(given)}")
+    return numbers
 
 
 READING = ("degree", "components", "triangles", "core", "hops", "assortativity", "pagerank")

@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -224,6 +224,26 @@ def shown(graph: str, profile: Findings, samples: Sequence[Compared], names: Seq
         mean = [f"mean of {count} D-statistics", "", *(f"{one:.4g}" for one in means), D_STATISTIC, ""]
         rows.insert(len(_of_distributions(lines)), mean)
     return Table(heading, ["finding", "graph", *names, "distance", "method"], rows, ["graph", *names])
+
+
+def side_by_side(heading: str, profiles: Mapping[str, Findings]) -> Table:
+    """The table for people of several graphs by name, a column for each."""
+    found = {name: one for profile in profiles.values() for name, one in profile.items() if not isinstance(one, Column)}
+    cells = [[_said(profile[name]) if name in profile else "" for profile in profiles.values()] for name in found]
+    rows = [[name, *row, one.method] for (name, one), row in zip(found.items(), cells, strict=True)]
+    return _once(Table([heading], ["finding", *profiles, "method"], rows, [*profiles]), "; ")
+
+
+def side_by_side_csv(profiles: Mapping[str, Findings]) -> str:
+    """The same in full precision: numbers, and means of distributions."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["finding", "kind", *profiles, "method"])
+    found = {name: one for profile in profiles.values() for name, one in profile.items() if value_of(one) is not None}
+    for name, one in found.items():
+        values = [value_of(profile[name]) if name in profile else None for profile in profiles.values()]
+        writer.writerow([name, type(one).__name__.lower(), *values, one.method])
+    return out.getvalue()
 
 
 def _titled(name: str, path: str) -> str:

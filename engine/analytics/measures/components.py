@@ -4,6 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from csaw.engine.analytics.changes import Changes, MeasuredAnew
 from csaw.engine.analytics.measure import FIXED, Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.plan.footprint import Footprint
@@ -32,6 +33,15 @@ class Components(Measure):
         if network.directed:
             found |= _of("strong component", on_host(network.compute("strong_components")))
         return found
+
+    def updated(self, network: Network, kept: Findings, changes: Changes) -> Findings:
+        if network.directed:
+            raise MeasuredAnew("new edges may join any number of strongly connected components")
+        if (changes.entries.turned < 0).any():
+            raise MeasuredAnew("edges were removed")
+        labels = kept["component"]
+        assert isinstance(labels, Column)
+        return _of("component", changes.components(labels.values))
 
 
 def _of(name: str, smallest: np.ndarray) -> Findings:

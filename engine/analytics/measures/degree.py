@@ -4,6 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from csaw.engine.analytics.changes import Changes
 from csaw.engine.analytics.measure import FIXED, Column, Distribution, Findings, Measure, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.plan.contracts import Array
@@ -23,6 +24,15 @@ class Degree(Measure):
         if not network.directed:
             return _of("degree", network, network.degrees)
         arriving = network.compute("arriving_sums", values=network.xp.ones(network.vertices, np.int64))
+        return _of("out-degree", network, network.degrees) | _of("in-degree", network, arriving)
+
+    def updated(self, network: Network, kept: Findings, changes: Changes) -> Findings:
+        if not network.directed:
+            return self.findings(network)  # offsets tell all, without a look at the rows
+        arriving, before = np.zeros(network.vertices, np.int64), kept["in-degree of vertices"]
+        assert isinstance(before, Column)
+        arriving[: before.values.size] = before.values
+        np.add.at(arriving, changes.entries.neighbors, changes.entries.more)
         return _of("out-degree", network, network.degrees) | _of("in-degree", network, arriving)
 
 

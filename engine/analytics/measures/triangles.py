@@ -5,9 +5,19 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from csaw.engine.analytics.changes import Changes, MeasuredAnew
 from csaw.engine.analytics.clusterings import Clusterings
 from csaw.engine.analytics.evaluation.start import ERRORS, share_error, unseen_share
-from csaw.engine.analytics.measure import FIXED, Column, Curve, Distribution, Findings, Measure, Number, seed_option
+from csaw.engine.analytics.measure import (
+    FIXED,
+    Column,
+    Curve,
+    Distribution,
+    Findings,
+    Measure,
+    Number,
+    seed_option,
+)
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.api.option import option
 from csaw.engine.plan.contracts import Array
@@ -80,10 +90,22 @@ class Triangles(Measure):
             if self.approximate_by == EDGES:
                 return estimated_by_edges(drawn, self.approximate, simple.degrees)
             return estimated(drawn, self.approximate, network.vertices)
-        total, counts = simple.compute(METHODS[self.triangles], each=True)
+        return self._counted(simple, *simple.compute(METHODS[self.triangles], each=True))
+
+    def _counted(self, simple: Network, total: int, counts: Array) -> Findings:
         method = FASTEST if self.triangles == AUTO else self.triangles
         found = simple.compute("clustering", triangles=counts)
         return {"triangles": Number(total, method)} | clustering(found, on_host(counts), total)
+
+    def updated(self, network: Network, kept: Findings, changes: Changes) -> Findings:
+        if self.approximate:
+            raise MeasuredAnew("its random draws depend on all edges")
+        more, counts = changes.triangles()
+        before, total = kept["triangles of vertices"], kept["triangles"]
+        assert isinstance(before, Column)
+        assert isinstance(total, Number)
+        counts[: before.values.size] += before.values
+        return self._counted(network.undirected, int(total.value) + more, counts)
 
 
 def estimated(drawn: "Closed", count: int, vertices: int) -> Findings:
