@@ -6,7 +6,7 @@ import numpy as np
 
 from csaw.partition.graph.edge_columns import EdgeColumn
 from csaw.partition.graph.parts import Partition
-from csaw.partition.graph.store import INDICES, GraphStore
+from csaw.partition.graph.store import INDICES, GraphStore, array_name
 
 Rows = tuple[np.ndarray, list[np.ndarray]]
 """Offsets of some rows, from 0, and the numbers of their edges, an array for each column."""
@@ -15,7 +15,7 @@ Rows = tuple[np.ndarray, list[np.ndarray]]
 def changed_rows(old: GraphStore, new: GraphStore, columns: Collection[EdgeColumn]) -> np.ndarray:
     """Find the rows of ``new`` that are not the same in ``old``: with other neighbors, or other numbers in ``columns``.
 
-    Partitions whose files have the same checksums are not read.
+    Partitions that share their files are not read.
 
     Args:
         old: the store before.
@@ -32,9 +32,7 @@ def changed_rows(old: GraphStore, new: GraphStore, columns: Collection[EdgeColum
     found = np.zeros(new.vertices + 1, bool)
     found[old.vertices : new.vertices] = True
     names = [INDICES, *(column.array for column in columns)]
-    for part in new.partitions:
-        if _same_files(old, new, part, names):
-            continue
+    for part in changed_partitions(old, new, names):
         rows = _Rows(new, part, names)
         for other in old.partitions:
             first, last = max(part.first_vertex, other.first_vertex), min(part.last_vertex, other.last_vertex)
@@ -53,6 +51,21 @@ def with_edge_to(store: GraphStore, marked: np.ndarray) -> np.ndarray:
         hits = np.flatnonzero(marked[rows.values[0]])
         found[part.first_vertex + np.searchsorted(rows.offsets, hits, side="right") - 1] = True
     return found
+
+
+def changed_partitions(old: GraphStore, new: GraphStore, names: Collection[str]) -> list[Partition]:
+    """The partitions of ``new`` that are not those of ``old``, too: their offsets and the arrays of these ``names`` are
+    other files. Hard links to one file have the same bytes.
+    """
+    held = {_files(old, part, names) for part in old.partitions}
+    return [part for part in new.partitions if _files(new, part, names) not in held]
+
+
+def _files(store: GraphStore, part: Partition, names: Collection[str]) -> tuple[int, ...]:
+    """What tells the rows of a partition apart: its vertices, and which files it has, whatever their names are."""
+    arrays = [store.array(array_name(part.number, name)) for name in ("indptr", *names)]
+    told = [array.file(chunk).stat() for array in arrays for chunk in range(array.chunks)]
+    return part.first_vertex, part.last_vertex, *(number for one in told for number in (one.st_dev, one.st_ino))
 
 
 class _Rows:
@@ -74,15 +87,6 @@ class _Rows:
 def _types_of(store: GraphStore, names: list[str]) -> Iterator[np.dtype]:
     of_columns = {column.array: column.dtype for column in store.edge_columns}
     return (store.id_dtype if name == INDICES else of_columns[name] for name in names)
-
-
-def _same_files(old: GraphStore, new: GraphStore, part: Partition, names: list[str]) -> bool:
-    """Whether the older store has a partition of the same vertices with the same bytes, by the digests of both."""
-    for other in old.partitions:
-        if (other.first_vertex, other.last_vertex) == (part.first_vertex, part.last_vertex):
-            pairs = [(old.digest_of(other.number, one), new.digest_of(part.number, one)) for one in ("indptr", *names)]
-            return all(before == after is not None for before, after in pairs)
-    return False
 
 
 def _differ(old: Rows, new: Rows) -> np.ndarray:

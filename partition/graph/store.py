@@ -424,10 +424,6 @@ class GraphStore(StoredIds, ShownGraph, Versioned):
     def _array(self, number: int, name: str) -> StoredArray:
         return self.array(array_name(number, name))
 
-    def digest_of(self, number: int, name: str) -> str | None:
-        """The digest of an array of a partition, with its checksums; None in a store that has none."""
-        return self._digests.get(array_name(number, name))
-
     def array(self, name: str) -> StoredArray:
         """An array of the store by its path in it, to be read."""
         if not self.checksums:

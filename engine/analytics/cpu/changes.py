@@ -16,9 +16,10 @@ from csaw.engine.analytics.cpu.network import HostNetwork, equal_ranges
 from csaw.engine.plan.footprint import Footprint
 from csaw.partition import GraphStore
 from csaw.partition.arrays.spool import copy_runs
+from csaw.partition.graph.changed_rows import changed_partitions
 from csaw.partition.graph.merging import LAST, Policy, Rows, merged, ranges_of
-from csaw.partition.graph.parts import Partition, cuts_of
-from csaw.partition.graph.store import INDICES, array_name
+from csaw.partition.graph.parts import cuts_of
+from csaw.partition.graph.store import INDICES
 from csaw.partition.graph.views import Recut
 
 SHARE = 4  # of the memory: for rows of the older version, changes, and rows around them
@@ -48,7 +49,8 @@ class HostChanges:
             raise MeasuredAnew("there is too little memory to compare the versions")
         ptr = np.full(network.vertices + 1, old.edges, np.int64)
         ptr[: old.vertices + 1] = old.read_indptr()
-        spans, whole = _changed_spans(old, network.store), Recut(old, [(0, 0)])
+        parts = changed_partitions(old, network.store, [INDICES])
+        spans, whole = [(part.first_vertex, part.last_vertex) for part in parts], Recut(old, [(0, 0)])
         most, found = min(room // CHANGE_BYTES, network.edges // CHANGED), [_none()]
         for block in network.blocks(wanted=lambda low, high: any(_within(spans, low, high))):
             for first, last in _within(spans, block.first, block.last):
@@ -122,19 +124,6 @@ def _differing(
     if rows.size:
         network.each(kernels.differ, ranges, ptr, old, indptr, new, begin, begin, neighbors, more, turned)
     return Entries(rows, neighbors.astype(np.int64), more, turned)
-
-
-def _changed_spans(old: GraphStore, new: GraphStore) -> list[tuple[int, int]]:
-    """The vertices, from the first to before the last, of each partition that is not one of ``old``, too."""
-    held = {_files(old, part) for part in old.partitions}
-    return [(part.first_vertex, part.last_vertex) for part in new.partitions if _files(new, part) not in held]
-
-
-def _files(store: GraphStore, part: Partition) -> tuple[int, ...]:
-    """What tells the rows of a partition apart: its vertices, and which files it has, whatever their names are."""
-    arrays = [store.array(array_name(part.number, name)) for name in ("indptr", INDICES)]
-    told = [array.file(chunk).stat() for array in arrays for chunk in range(array.chunks)]
-    return part.first_vertex, part.last_vertex, *(number for one in told for number in (one.st_dev, one.st_ino))
 
 
 def _within(spans: list[tuple[int, int]], low: int, high: int) -> Iterator[tuple[int, int]]:
