@@ -170,12 +170,7 @@ class Refresh:
         if drawn is None or not wanted.all():
             held = min(last, self.found.samples.instances)  # above ``first``: others are all drawn
             kept = self.edges.moved(self._retyped(self.found.samples.group(first, held)))
-            if drawn is None:
-                drawn = kept
-            else:
-                place = np.arange(last - first)
-                place[wanted] = held - first + np.arange(int(wanted.sum()))
-                drawn = writer.layout.pick(joined([kept, {name: drawn[name] for name in kept}]), place)
+            drawn = kept if drawn is None else writer.layout.replaced(kept, drawn, wanted)
         writer.write(group, dict(drawn), converted=True)
         return last - first
 

@@ -1,9 +1,12 @@
 """Which rows differ between two graph stores whose vertices have the same numbers, such as two versions of a store."""
 
 from collections.abc import Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from csaw.partition.base.compile import njit
+from csaw.partition.base.parallel import processors
 from csaw.partition.graph.edge_columns import EdgeColumn
 from csaw.partition.graph.parts import Partition
 from csaw.partition.graph.store import INDICES, GraphStore, array_name
@@ -32,12 +35,14 @@ def changed_rows(old: GraphStore, new: GraphStore, columns: Collection[EdgeColum
     found = np.zeros(new.vertices + 1, bool)
     found[old.vertices : new.vertices] = True
     names = [INDICES, *(column.array for column in columns)]
-    for part in changed_partitions(old, new, names):
-        rows = _Rows(new, part, names)
-        for other in old.partitions:
-            first, last = max(part.first_vertex, other.first_vertex), min(part.last_vertex, other.last_vertex)
-            if first < last:
-                found[first:last] = _differ(_Rows(old, other, names).of(first, last), rows.of(first, last))
+    with ThreadPoolExecutor(processors()) as threads:
+        for part in changed_partitions(old, new, names):
+            rows = _Rows(new, part, names)
+            for other in old.partitions:
+                first, last = max(part.first_vertex, other.first_vertex), min(part.last_vertex, other.last_vertex)
+                if first < last:
+                    before = _Rows(old, other, names).of(first, last)
+                    found[first:last] = _differ(before, rows.of(first, last), threads)
     return found
 
 
@@ -89,23 +94,30 @@ def _types_of(store: GraphStore, names: list[str]) -> Iterator[np.dtype]:
     return (store.id_dtype if name == INDICES else of_columns[name] for name in names)
 
 
-def _differ(old: Rows, new: Rows) -> np.ndarray:
+ROWS = 1 << 16  # that a thread compares at a time
+
+
+def _differ(old: Rows, new: Rows, threads: ThreadPoolExecutor) -> np.ndarray:
     """bool [n]: which of n rows differ."""
-    sizes = np.diff(new[0])
-    differ = np.asarray(np.diff(old[0]) != sizes)
-    same = np.flatnonzero(~differ)
-    ends = np.cumsum(sizes[same])
-    for before, after in zip(_edges_of(same, old), _edges_of(same, new), strict=True):
-        kind = f"u{before.dtype.itemsize}"  # bits: numbers that are none equal themselves
-        wrong = before != after if before.dtype != after.dtype else before.view(kind) != after.view(kind)
-        differ[same[np.searchsorted(ends, np.flatnonzero(wrong), side="right")]] = True
+    differ = np.asarray(np.diff(old[0]) != np.diff(new[0]))
+    begins = range(0, differ.size, ROWS)
+    for before, after in zip(old[1], new[1], strict=True):
+        kind = f"u{max(before.itemsize, after.itemsize)}"  # bits: no number that is none equals itself
+        same = before.dtype == after.dtype
+        bits = [one.view(kind) if same else one.astype(kind) for one in (before, after)]
+        list(threads.map(lambda at, bits=bits: mark(at, old[0], bits[0], new[0], bits[1], differ), begins))
     return differ
 
 
-def _edges_of(rows: np.ndarray, held: Rows) -> Iterator[np.ndarray]:
-    """The numbers of the edges of some rows, one row after the other."""
-    offsets, columns = held
-    chosen = np.zeros(offsets.size - 1, bool)
-    chosen[rows] = True
-    edges = np.repeat(chosen, np.diff(offsets))
-    return (values[edges] for values in columns)
+@njit(nogil=True)
+def mark(
+    begin: int, old_ptr: np.ndarray, old: np.ndarray, new_ptr: np.ndarray, new: np.ndarray, differ: np.ndarray
+) -> None:
+    """Mark those of ROWS rows from ``begin`` on whose numbers are not the same; other rows are marked already."""
+    for row in range(begin, min(begin + ROWS, differ.size)):
+        low, at = old_ptr[row], new_ptr[row]
+        if not differ[row]:
+            for k in range(old_ptr[row + 1] - low):
+                if old[low + k] != new[at + k]:
+                    differ[row] = True
+                    break

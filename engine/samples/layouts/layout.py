@@ -195,6 +195,13 @@ class SampleLayout(str, ABC):
         """Copy the arrays of the instances ``rows``, int64, in this order."""
 
     @abstractmethod
+    def replaced(self, arrays: Arrays, others: Arrays, wanted: np.ndarray) -> Arrays:
+        """The arrays of a group with the instances that are ``wanted``, bool [n], taken from ``others`` in their order.
+
+        ``arrays`` may lack the last ones, which are wanted then; they may be changed.
+        """
+
+    @abstractmethod
     def instance(self, arrays: Arrays) -> Instance:
         """The only instance of a group of one, as a reader takes it in: without counts."""
 
@@ -277,6 +284,15 @@ class Table(SampleLayout):
     def pick(self, arrays: Arrays, rows: np.ndarray) -> Arrays:
         return {name: array[rows] for name, array in arrays.items()}
 
+    def replaced(self, arrays: Arrays, others: Arrays, wanted: np.ndarray) -> Arrays:
+        found = {}
+        for name, array in arrays.items():
+            new, held = others[name], np.flatnonzero(wanted[: len(array)])
+            made = array if array.flags.writeable else array.copy()
+            made[held] = new[: held.size]
+            found[name] = np.concatenate([made, new[held.size :]]) if len(array) < wanted.size else made
+        return found
+
     def instance(self, arrays: Arrays) -> Instance:
         return {name: array[0] for name, array in arrays.items()}
 
@@ -326,6 +342,11 @@ class Ragged(SampleLayout):
             spans = {one: slice(_before(sums, start), _before(sums, stop)) for one, sums in ends.items()}
             spans[""] = slice(start, stop)
             yield {name: array[spans[self.counted_by.get(name, "")]] for name, array in arrays.items()}
+
+    def replaced(self, arrays: Arrays, others: Arrays, wanted: np.ndarray) -> Arrays:
+        rows, held = np.arange(wanted.size), len(arrays[self.edge_counts])
+        rows[wanted] = held + np.arange(int(wanted.sum()))
+        return self.pick({name: np.concatenate([array, others[name]]) for name, array in arrays.items()}, rows)
 
     def pick(self, arrays: Arrays, rows: np.ndarray) -> Arrays:
         found, places = {}, {"": rows}
