@@ -183,6 +183,7 @@ HARD_WALKS = ("--algo", "node2vec", "--p", ".25", "--q", "4", "--walk-length", "
 GPU_WALKS = 6  # walks from each vertex in memory on GPUs: 2 G steps at the scale that GPUs are given
 OF_CLICK = ("a start of Python and Click", "import click")
 EVALUATED = "evaluate {}"
+NEW_EDGES, APPENDED, REFRESHED = "generate new edges", "append as many edges as vertices", "refresh after that"
 MEASURES = ("components", "hops", "core", "triangles")
 
 
@@ -208,6 +209,7 @@ def stages(context: Context, places: Places, spec: str, small_memory: str) -> li
         Stage(INFO, ("info", str(walks)), (walks,), start=OF_CLICK),
         *_in_memory(context, places),
         *_evaluated(context, places),
+        *_grown(places, spec, where),
         *of_large_graph(context, places, spec),
         *first_use(context, places),
     ]
@@ -255,6 +257,15 @@ def _evaluated(context: Context, places: Places) -> Iterator[Stage]:
     for measure in MEASURES:
         command = ("evaluate", str(places.graph), "--measures", measure, "--refresh", *where)
         yield Stage(EVALUATED.format(measure), command, (places.graph,))
+
+
+def _grown(places: Places, spec: str, where: tuple[str, ...]) -> Iterator[Stage]:
+    """An append to the graph, of so many edges that all partitions change, and the walks brought up to date with it."""
+    text = places.disk / "new-edges.txt"
+    new = replace(parse_spec(spec), edge_factor=1, seed=parse_spec(spec).seed + 1)
+    yield Stage(NEW_EDGES, ("datasets", "generate", str(new), str(text)), (), text, text)
+    yield Stage(APPENDED, ("append", str(places.graph), str(text)), (places.graph, text), beside=TEXT)
+    yield Stage(REFRESHED, ("refresh", str(places.walks), *where), (places.walks, places.graph), beside=SAMPLED)
 
 
 def walks_in_memory(context: Context) -> int:

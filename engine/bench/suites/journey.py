@@ -34,6 +34,7 @@ from csaw.engine.bench.context import Context, Suite
 from csaw.engine.bench.earlier_runs import MARGIN
 from csaw.engine.bench.graphs import Named, expected
 from csaw.engine.bench.journey_commands import (
+    APPENDED,
     FIRST_ALGORITHMS,
     FIRST_MEASURE,
     FIRST_USE,
@@ -44,6 +45,7 @@ from csaw.engine.bench.journey_commands import (
     MEMBER,
     MEMBERS,
     MIDDLE_MEMORY,
+    REFRESHED,
     SAMPLED,
     SMALL,
     STREAMED,
@@ -215,6 +217,8 @@ OF_GZIP = 2  # times the seconds of plain text
 WITHIN = 1.15  # times the slowest limit of a whole sample
 AS_PLANNED = 1.5  # times the seconds that a plan expected, or as many times less
 SEVERAL = 1.6  # times the rate of one GPU, on several
+OF_APPEND = 0.1  # of making the graph anew
+OF_REFRESH = 1.5  # of a full draw, if hardly any walk stays as it is
 
 
 def goals(found: dict[str, Timed], context: Context) -> dict[str, float]:
@@ -228,11 +232,14 @@ def goals(found: dict[str, Timed], context: Context) -> dict[str, float]:
         out[TEXT] = found[TEXT].bytes / (TEXT_RATE * share)
         out[MIDDLE_MEMORY] = found[TEXT].seconds * (1 + MARGIN)
         out |= dict.fromkeys((MEMBERS, MEMBER), OF_GZIP * found[TEXT].seconds)
+        out[APPENDED] = OF_APPEND * found[TEXT].seconds
     for name in {TO_TEXT, TO_NPY, TO_PARQUET} & found.keys():
         one = found[name]
         out[name] = max(one.bytes / (EXPORT_RATE * share), one.limits[WRITE] / OF_DISK)
     for name in {SAMPLED, IN_MEMORY} & found.keys():
         out[name] = found[SMALL].seconds + WITHIN * max(found[name].limits.values())
+    if SAMPLED in found:
+        out[REFRESHED] = OF_REFRESH * found[SAMPLED].seconds
     if IN_MEMORY in found:
         out[on_all(context)] = found[IN_MEMORY].seconds / SEVERAL
     return {name: seconds for name, seconds in out.items() if name in found}

@@ -19,6 +19,7 @@ from csaw.engine.bench.bench_row import figure, goal_text, measured, met_text
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import Named
 from csaw.engine.bench.journey_commands import (
+    APPENDED,
     FIRST_ALGORITHMS,
     FROM_DISK,
     GENERATE,
@@ -28,6 +29,8 @@ from csaw.engine.bench.journey_commands import (
     MEMBER,
     MEMBERS,
     MIDDLE_MEMORY,
+    NEW_EDGES,
+    REFRESHED,
     SAMPLED,
     SMALL,
     SMALL_MEMORY,
@@ -71,6 +74,9 @@ EVERY = [
     INFO,
     IN_MEMORY,
     *(f"evaluate {measure}" for measure in ("components", "hops", "core", "triangles")),
+    NEW_EDGES,
+    APPENDED,
+    REFRESHED,
     WEIGHTED,
     *streamed(STREAMED),
     *streamed(FROM_DISK),
@@ -123,6 +129,7 @@ def test_two_gpus_add_a_stage_that_samples_on_both():
         ),
         ("disk, 10 x 5, sampling", [WEIGHTED, "sample from disk, 10 x 5"]),
         ("evaluate hops", [GENERATE, TEXT, "evaluate hops"]),
+        ("append", [GENERATE, TEXT, NEW_EDGES, APPENDED]),
         ("first use, layer", ["first use, layer"]),
         ("nothing", []),
     ],
