@@ -254,18 +254,22 @@ def _why_everything(samples: Samples, before: Job | None, job: Job) -> str:
 
 def _same_vertices(old: GraphStore, new: GraphStore) -> bool:
     """Whether the vertices of ``old`` have the same numbers in ``new``, in a graph of the same kind."""
-    kinds = [(one.directed, one.id_kind, one.hook_columns) for one in (old, new)]
+    kinds = [(one.directed, one.hook_columns) for one in (old, new)]
     if kinds[0] != kinds[1] or old.vertices > new.vertices:
         return False
     before, now = old.stored_ids(), new.stored_ids()
-    if before is None or now is None:
-        return before is now
-    if isinstance(before, Words) and isinstance(now, Words):
-        ends = now.offsets[: before.offsets.size]
-        return bool(np.array_equal(before.offsets, ends) and np.array_equal(before.text, now.text[: int(ends[-1])]))
-    assert isinstance(before, np.ndarray)  # ids of one kind are held alike
-    assert isinstance(now, np.ndarray)
-    return bool(np.array_equal(before, now[: before.size]))
+    if isinstance(before, Words) or isinstance(now, Words):
+        return _same_words(before, now)
+    first, second = (np.arange(old.vertices) if ids is None else ids[: old.vertices] for ids in (before, now))
+    return bool(np.array_equal(first, second))
+
+
+def _same_words(before: object, now: object) -> bool:
+    """Whether string ids begin with those of an earlier version."""
+    if not isinstance(before, Words) or not isinstance(now, Words):
+        return False
+    ends = now.offsets[: before.offsets.size]
+    return bool(np.array_equal(before.offsets, ends) and np.array_equal(before.text, now.text[: int(ends[-1])]))
 
 
 def _sources_of(samples: Samples, store: GraphStore) -> Values:

@@ -24,6 +24,7 @@ from csaw.engine.sources.given_sources import Listed, read_sources, source_times
 from csaw.engine.sources.link_ends import are_links, edge_numbers, edges_of, require_pairs, require_relation
 from csaw.engine.sources.seeds import MOST_BATCHES, DrawnSeeds, Excluded, SeedOrder, order_of
 from csaw.engine.sources.start_edges import StartEdges
+from csaw.engine.sources.turns import Turns
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -31,7 +32,9 @@ from csaw.partition.graph.clusters import Clusters
 
 # The text that identifies the sources of a run in its request.
 
-FORM = re.compile(r"\w+(?: (\S+))?(?: of (\d{1,20}))? x (\d{1,20})(?: labelled (\S+))?(?: timed (\S+))?")
+FORM = re.compile(
+    r"\w+(?: (\S+))?(?: of (\d{1,20}))? x (\d{1,20})(?: grown ([\d,]+))?(?: labelled (\S+))?(?: timed (\S+))?"
+)
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,8 @@ class SourcesDigest:
     kind: None where a text names no kind that csaw knows. width: sources, or clusters, of an instance. digest: of the
     list of sources, or of the clusters. count: the number of clusters, or of the sources of a list from which
     mini-batches take seeds, or which has times. labels: the digest of the labels of seeds. times: that of the times of
-    sources.
+    sources. grown: of walks that take all vertices several times, how many of these each version of a graph that has
+    grown had.
     """
 
     kind: SourceKind | None
@@ -50,6 +54,7 @@ class SourcesDigest:
     count: int | None = None
     labels: str = ""
     times: str = ""
+    grown: tuple[int, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -58,8 +63,10 @@ class SourcesDigest:
         kind = SourceKind[name.upper()] if name in list(SourceKind) else None
         if found is None:
             return cls(kind)
-        digest, count, width, labels, times = found.groups()
-        return cls(kind, int(width), digest or "", None if count is None else int(count), labels or "", times or "")
+        digest, count, width, grown, labels, times = found.groups()
+        vertices = tuple(int(one) for one in (grown or "").split(",") if one)
+        number = None if count is None else int(count)
+        return cls(kind, int(width), digest or "", number, labels or "", times or "", vertices)
 
     @property
     def listed(self) -> str:
@@ -70,8 +77,8 @@ class SourcesDigest:
 
     def __str__(self) -> str:
         words = [str(self.kind), self.digest, "" if self.count is None else f"of {self.count}", f"x {self.width}"]
-        said = self.labels and f"labelled {self.labels}", self.times and f"timed {self.times}"
-        return " ".join(filter(None, [*words, *said]))
+        said = {"grown": ",".join(map(str, self.grown)), "labelled": self.labels, "timed": self.times}
+        return " ".join(filter(None, [*words, *(f"{word} {one}" for word, one in said.items() if one)]))
 
 
 def digest_of(listed: np.ndarray) -> str:
@@ -193,12 +200,14 @@ LISTED = 2**64 - 1  # number of the instance whose draws choose random:N
 class Sources:
     """The sources of every instance, computed when they are needed.
 
-    With a list of S sources, walk i starts at source i % S; traversal i of frontier size m has sources i m .. i m + m -
-    1, modulo S. Mini-batches take them as their ``order`` says, which other algorithms have not. ``at_random``: each
-    source is drawn from the list, or from all vertices, independently.
+    With a list of S sources, walk i starts at source i % S; of all vertices of a graph that has grown, where ``turns``
+    says. Traversal i of frontier size m has sources i m .. i m + m - 1, modulo S. Mini-batches take them as their
+    ``order`` says, which other algorithms have not. ``at_random``: each source is drawn from the list, or from all
+    vertices, independently.
     """
 
     seeds: SeedOrder | None = None  # the order that :meth:`in_turn` has given
+    turns: Turns | None = None  # of walks that take all vertices several times, where the graph has grown
     start_edges: StartEdges | None = None  # of walks that start at edges by their times
     made: Callable[[int, int], np.ndarray] | None = None  # what :meth:`made_by` has given
     excluded: Callable[[int, int], Excluded] | None = None
@@ -250,7 +259,10 @@ class Sources:
         if self.kind is SourceKind.CLUSTERS:
             self.clusters = clusters_of(store, self.frontier_size)
         self.order = self._order(algorithm)
-        self.instances = self._instances(instances, int(getattr(algorithm, "num_walks", 1)))
+        rounds = int(getattr(algorithm, "num_walks", 1))
+        self.instances = self._instances(instances, rounds)
+        if self.kind is SourceKind.ALL and self.one_after_the_other:
+            self.turns = Turns.of(store.stored.growth, rounds)
         self.are_sets = self._are_sets(algorithm)
 
     def _are_sets(self, algorithm: Algorithm) -> bool:
@@ -449,9 +461,11 @@ class Sources:
     def _in_turn(self, first: int, size: int, xp: ModuleType) -> np.ndarray:
         """int64 [size]: sources one after the other, in runs of the list, which begins again at its end."""
         count = self._count
-        if self.listed is None and size >= MANY and xp is not np:
+        if self.listed is None and self.turns is None and size >= MANY and xp is not np:
             # Not ``% count``: an operator with a number makes CuPy import SciPy, which takes .4 s.
             return xp.remainder(xp.arange(first, first + size, dtype=np.int64), count)
+        if self.turns is not None:
+            return self.turns.at(np.arange(first, first + size, dtype=np.int64))
         at = first % count
 
         def run(begin: int, end: int) -> np.ndarray:
@@ -487,7 +501,8 @@ class Sources:
         if self.kind is SourceKind.CLUSTERS:
             return SourcesDigest(self.kind, self.frontier_size, self.clusters.digest, self.clusters.count)
         if self.listed is None:
-            return SourcesDigest(self.kind, self.frontier_size)
+            grown = () if self.turns is None else tuple(self.turns.bounds[1:].tolist())
+            return SourcesDigest(self.kind, self.frontier_size, grown=grown)
         counted = self.order is not None or self.are_links or (self.times and self.times.listed is not None)
         count = self.listed.size if counted else None
         labels = "" if self.labels is None else digest_of(self.labels)

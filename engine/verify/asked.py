@@ -42,6 +42,7 @@ from csaw.engine.samples.layouts.layout import EDGE_WEIGHT, SEED_TIME, TIME
 from csaw.engine.samples.stored import PartOf
 from csaw.engine.sources.seeds import order_of
 from csaw.engine.sources.sources import SourcesDigest, kind_of_sources
+from csaw.engine.sources.turns import Turns
 from csaw.engine.verify.checks import Check, Checks
 from csaw.engine.verify.induced import most_hops
 from csaw.partition.graph.store import GraphStore
@@ -160,6 +161,9 @@ class Asked:
         width = self.width()
         if width is not None:
             yield Number("sources of an instance", width, self.digest.width)
+        turns = Turns.of(self.store.stored.growth, self._rounds()) if kind is SourceKind.ALL else None
+        grown = () if turns is None or isinstance(a, MiniBatches) else tuple(turns.bounds[1:].tolist())
+        yield Number("vertices of earlier versions", str(grown), str(self.digest.grown))
         each = self._instances_of_a_round()
         if each is not None and self._rounds() > 1:
             name, times = ("epochs" if isinstance(a, MiniBatches) else "num_walks"), self._rounds()

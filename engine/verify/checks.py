@@ -16,6 +16,7 @@ from csaw.engine.plan.by_relation import fanouts_of, in_full
 from csaw.engine.samples import UNKNOWN, Samples
 from csaw.engine.samples.layouts import VERTEX, Arrays, kind_of
 from csaw.engine.sources.sources import SourcesDigest
+from csaw.engine.sources.turns import Turns
 from csaw.engine.verify.by_relation import RowsByRelation
 from csaw.engine.verify.choices import Counted, class_tests, counted_here
 from csaw.engine.verify.course import passed
@@ -180,9 +181,14 @@ class Subject:
         self.asked = SourcesDigest.parse(str(request.get("sources", "")))
         self.sources = self.asked.kind
         self.starts_at_all = self.sources is SourceKind.ALL
+        self.turns = Turns.of(self.asked.grown, int(getattr(algorithm, "num_walks", 1)))
         ids = store.stored_ids()
         self.dense = DenseIds(samples, ids if isinstance(ids, np.ndarray) else None, store.vertices)
         self.watches = list[Callable[[int, Arrays], None]]()
+
+    def all_sources(self, numbers: np.ndarray) -> np.ndarray:
+        """int64: the sources with these numbers, counted over all instances, where all vertices are sources in turn."""
+        return numbers % self.view.vertices if self.turns is None else self.turns.at(numbers)
 
     def watch(self, start: int, arrays: Arrays) -> None:
         """Tell all ``watches`` of the arrays of a group, whose first instance has the number ``start`` here."""

@@ -70,7 +70,7 @@ def _asked(subject: Subject, group: Group) -> np.ndarray:
         positions = order.positions(group.start, group.start + group.source_counts.size)
         return positions[positions >= 0]
     before = group.start * int(group.source_counts[0]) if group.source_counts.size else 0
-    return (np.arange(group.sources.size) + before) % subject.view.vertices
+    return subject.all_sources(np.arange(group.sources.size) + before)
 
 
 def count(checks: Checks, wrong: dict[str, int]) -> None:

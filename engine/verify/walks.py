@@ -142,7 +142,7 @@ class WalkPass:
     def _look(self, start: int, stop: int, counting: Counting) -> tuple[dict[str, int], np.ndarray, np.ndarray]:
         subject = self.subject
         piece = self._piece(np.arange(start, stop), *self.tables.between(start, stop))
-        sources = piece.instances % subject.view.vertices if subject.starts_at_all else piece.walks[:, 0]
+        sources = subject.all_sources(piece.instances) if subject.starts_at_all else piece.walks[:, 0]
         at = np.flatnonzero(piece.early)
         dead = subject.degree[piece.walks[at, piece.lengths[at]]] == 0
         counts = {

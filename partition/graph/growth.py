@@ -8,7 +8,7 @@ from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.merging import REMOVE
 from csaw.partition.graph.store import GraphStore, open_graph
-from csaw.partition.graph.versions import APPENDED, numbered
+from csaw.partition.graph.versions import APPENDED, GROWN, numbered
 
 ADDED = {"edges": "rows", "duplicates": "edges_repeated"}
 """Counts of all edges in a report, and what an append adds to each."""
@@ -45,6 +45,8 @@ def _compared(store: GraphStore, before: GraphStore, said: Record) -> Iterator[t
     yield "directed", store.directed == before.directed
     yield "edge_columns", store.edge_columns == before.edge_columns
     yield "vertices_added", _number(said, "vertices_added") == store.vertices - before.vertices
+    grew = before.growth if store.vertices > before.vertices else before.growth[:-1]
+    yield GROWN, said.get(GROWN, []) == [*grew]
     edges, entries = _number(said, "edges_added") - _number(said, "edges_removed"), store.edges - before.edges
     most = edges if store.directed else 2 * edges  # self loops are in one row
     yield "edges_added", min(edges, most) <= entries <= max(edges, most)

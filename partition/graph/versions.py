@@ -12,6 +12,7 @@ too, although no such folder exists: a process that notes it finds the same grap
 import os
 import re
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +26,8 @@ from csaw.partition.errors import OptionError, StoreError
 NUMBER = re.compile(r"0|[1-9]\d{0,17}")
 APPENDED = "append"
 """The entry of a store's report about what was appended to the version before; ``version`` there is its number."""
+GROWN = "grown"
+"""The entry there with the number of vertices of earlier versions that had fewer, oldest first."""
 
 
 def number_in(report: Record) -> int:
@@ -78,6 +81,7 @@ class Versioned:
 
     path: Path
     report: Record
+    vertices: int
 
     @property
     def base(self) -> Path:
@@ -88,6 +92,21 @@ class Versioned:
     def version(self) -> int:
         """The number of this version, 0 for a store that nothing was appended to."""
         return number_in(self.report)
+
+    @property
+    def growth(self) -> tuple[int, ...]:
+        """The number of vertices of each version that had more than those before, oldest first; that of this one is the
+        last.
+        """
+        said = self.report.get(APPENDED)
+        earlier = said.get(GROWN, []) if isinstance(said, dict) else []
+        numbers = [-1, *earlier, self.vertices] if isinstance(earlier, list) else [""]
+        if any(type(one) is not int for one in numbers) or any(a >= b for a, b in pairwise(numbers)):
+            raise StoreError(
+                f"{self.path}/zarr.json: report: expected numbers of vertices that rise below {self.vertices:,} as "
+                f"{GROWN}, found {earlier!r:.60}; make the store again with csaw partition"
+            )
+        return (*earlier, self.vertices)
 
     @property
     def address(self) -> Path:

@@ -27,7 +27,7 @@ from csaw.partition.graph.growth import STAYING
 from csaw.partition.graph.merging import KEEP, REMOVE, SUM, Counts, Policy
 from csaw.partition.graph.regions import Region, regions_of
 from csaw.partition.graph.store import INDICES, GraphStore, open_graph
-from csaw.partition.graph.versions import APPENDED, VersionDraft
+from csaw.partition.graph.versions import APPENDED, GROWN, VersionDraft
 from csaw.partition.graph.write import StoreWriter
 from csaw.partition.ingestion.append_options import of_files, of_objects, policy_of, refuse_unfit
 from csaw.partition.ingestion.dealt_edges import DealtEdges, Merged, Merging
@@ -230,6 +230,8 @@ class Append:
             return Appended(base, found, False)
         shutil.rmtree(draft.folder / NEW, ignore_errors=True)
         held = {"version": int(draft.path.name), "of": base.fingerprint, "digest": self.digest, **found}
+        if grew := [*base.growth[: None if vertices else -1]]:
+            held[GROWN] = grew
         report = self._report(counts, writer) | {APPENDED: held | {"partition_bytes": self.most}}
         store = writer.finish(
             directed=base.directed, vertex_ids=grown.ids, report=report, partitioner=grown.partitioner

@@ -148,7 +148,8 @@ def test_it_has_the_bytes_of_a_full_draw(tmp_path, algo, options, keeps):
 @pytest.mark.one_in(3)
 def test_it_has_them_where_vertices_are_new(tmp_path, algo, options, keeps, weighted):
     needs = "weighted" in options or "e.weight" in str(options)
-    compared(grown(tmp_path, 2, weighted=weighted or needs, directed=not weighted, far=True), tmp_path, algo, options)
+    graph = grown(tmp_path, 2, weighted=weighted or needs, directed=not weighted, far=True)
+    assert compared(graph, tmp_path, algo, options)["why"] != "vertices have other numbers in this graph"
 
 
 @pytest.mark.parametrize("algo", ["deepwalk", "node2vec", "neighbor", "minibatch", "layer"])
@@ -168,6 +169,24 @@ def test_edges_with_other_weights_and_repeated_ones_count_as_changed(tmp_path, a
 def test_so_have_samples_in_time(tmp_path, algo, options, far):
     done = compared(grown(tmp_path, 3, weighted=False, directed=True, timed=True, far=far), tmp_path, algo, options)
     assert done["drawn"] or not far
+
+
+def test_walks_from_new_vertices_come_at_the_end_so_that_others_keep_their_numbers(tmp_path):
+    graph = grown(tmp_path, 14, far=True)
+    csaw.append(graph, [(2000, 3, 1.0)], weights=[1.0])
+    options = {"walk_length": 4, "num_walks": 3}
+    old, new = (csaw.open_graph(graph, version=version) for version in (0, 3))
+    assert (new.growth, old.growth) == ((80, 82, 83), (80,))
+    done = compared(graph, tmp_path, "deepwalk", options)
+    assert done["kept"] > 100
+    samples = csaw.open_samples(tmp_path / "new.zarr")
+    wanted = [*range(80)] * 3 + [80, 81] * 3 + [82] * 3
+    assert samples.walks[:, 0].tolist() == new.original_ids(np.array(wanted, new.id_dtype)).tolist()
+    assert samples.manifest["request"]["sources"] == "all x 1 grown 80,82,83"
+    assert csaw.verify(samples).ok
+    csaw.compact(graph)
+    assert csaw.open_graph(graph).growth == (80, 82, 83)
+    assert csaw.verify(csaw.sample(graph, tmp_path / "one.zarr", walk_length=3)).ok
 
 
 # Where and how it is drawn changes no byte.
