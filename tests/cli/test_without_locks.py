@@ -41,6 +41,7 @@ COMMANDS = {  # each after those before it
     "export": [("export", "walks.zarr", "walks.txt"), ("export", "graph.zarr", "graph.txt")],
     "info": [("info", "graph.zarr"), ("info", "walks.zarr")],
     "append": [("append", "graph.zarr", "times.txt"), ("append", "graph.zarr", "rows.txt", "--remove")],
+    "refresh": [("refresh", "walks.zarr", "--device", "cpu")],
     "completion": [("completion", "bash")],
     "datasets": [("datasets", "generate", "karate", "made.zarr"), ("datasets", "list")],
     "compact": [("append", "made.zarr", "rows.txt"), ("compact", "made.zarr")],
