@@ -132,6 +132,30 @@ def make_clusters(store: Loaded, count: int, method: str, seed: int) -> np.ndarr
     return clusters
 
 
+def joined_clusters(clusters: np.ndarray, count: int, ends: np.ndarray, vertices: int) -> np.ndarray:
+    """The clusters of a graph that has grown: vertices keep theirs, and each new one, in the order of dense ids, joins
+    the one of most of its neighbors.
+
+    Args:
+        clusters: int32 [vertices before], from 0 to ``count`` - 1.
+        count: number of clusters.
+        ends: dense ids int64 [2, edges], both ends of the edges of new vertices.
+        vertices: of the graph now.
+
+    Returns:
+        int32 [vertices].
+    """
+    from csaw.partition.graph.cluster_kernels import join  # brings Numba
+
+    first = clusters.size
+    found = np.concatenate([clusters, np.full(vertices - first, -1, np.int32)])
+    source, target = np.concatenate([ends, ends[::-1]], axis=1)
+    source, target = source[source >= first] - first, target[source >= first]
+    indptr = np.append(0, np.cumsum(np.bincount(source, minlength=vertices - first)))
+    join(indptr, target[np.argsort(source, kind="stable")], found, first, np.bincount(clusters, minlength=count))
+    return found
+
+
 def _cut(order: np.ndarray, count: int) -> np.ndarray:
     """The clusters of vertices when ``order`` is cut into ``count`` parts whose sizes differ by one at most."""
     clusters = np.empty(order.size, np.int32)

@@ -21,6 +21,10 @@ RELATION = EdgeColumn("relation", np.dtype(np.uint8), "number of the relation")
 MOST_RELATIONS = 256
 SEPARATOR = ":"  # between the name of a type and an id
 REVERSED = "rev_"  # before the name of a relation: the one with the same edges, each from its target to its source
+REVERSES, RELATIONS_READ = "reverse_relations", "relations_read"
+"""Entries of the report of a store: whether it was made with a reverse of each relation; and of each relation whether
+its ids were read as integers or as strings, and its edges with weights.
+"""
 TYPE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,67}")  # with the REVERSED of a name of 64
 
@@ -164,6 +168,12 @@ class Types:
     def of(self, vertices: np.ndarray) -> np.ndarray:
         """The number of the type of each dense id, in an array of the same shape."""
         return np.searchsorted(self.bounds, vertices, side="right") - 1
+
+    @property
+    def are_reversed(self) -> bool:
+        """Whether the second half of the relations are the reverses of the first, in the same order."""
+        half = len(self.relations) // 2
+        return bool(half) and self.relations[half:] == tuple(one.reverse for one in self.relations[:half])
 
     def ends(self) -> np.ndarray:
         """The numbers of the types of source and target by relation, int64 [relations, 2]."""

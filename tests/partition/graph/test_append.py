@@ -382,10 +382,6 @@ HOSTILE = {
         lambda place: csaw.partition({("a", "to", "b"): written(place / "r.txt", [(1, 2)])}, place / "g.zarr"),
         "several types",
     ),
-    "clusters": (
-        lambda place: write_graph(place / "g.zarr", [0, 1, 2], [1, 0], directed=True, clusters=np.zeros(2, np.int32)),
-        "has clusters",
-    ),
     "samples": (
         lambda place: csaw.sample("karate", place / "g.zarr", walk_length=2),
         "is a sample store; expected a graph store",
