@@ -86,7 +86,7 @@ def policy_of(base: GraphStore, given: Values) -> str:
         said = made if made in POLICIES else KEEP if base.multigraph else FIRST
     if said not in POLICIES:
         raise OptionError(f"--duplicates: expected {', '.join(POLICIES)}, found {quoted(said)}")
-    if said in (SUM, LAST) and base.multigraph:
+    if said in (SUM, LAST) and base.multigraph and base.types is None:  # else edges of other relations may be meant
         raise OptionError(
             f"--duplicates {said}: {base.base} has repeated edges, and it is open which of them is meant; remove them "
             "first with --remove, or pass --duplicates keep or first"

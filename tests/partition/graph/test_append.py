@@ -10,7 +10,7 @@ import pytest
 from helpers.machine import need_package
 
 import csaw
-from csaw.partition import IngestOptions, ingest, open_graph, write_graph
+from csaw.partition import IngestOptions, ingest, open_graph
 from csaw.partition.errors import CsawError, FormatError, OptionError, StoreError
 from csaw.partition.graph.check import check_store
 from csaw.partition.graph.edge_ids import read_edge_ids
