@@ -273,9 +273,10 @@ def _sources_of(samples: Samples, store: GraphStore) -> Values:
     said = SourcesDigest.parse(samples.manifest["request"]["sources"])
     if said.kind is not SourceKind.LIST:
         return {"sources": "all"} if said.kind is SourceKind.ALL else {}
-    for name in store.types.names if store.types and not (said.labels or said.times) else ():
-        if digest_of(np.arange(*store.types.span(name), dtype=np.int64)) == said.digest:
-            return {"sources": f"{OF_TYPE}{name}"}  # with those that the type has got since
+    if store.types is not None and not (said.labels or said.times):
+        for name in store.types.names:
+            if digest_of(np.arange(*store.types.span(name), dtype=np.int64)) == said.digest:
+                return {"sources": f"{OF_TYPE}{name}"}  # with those that the type has got since
     listed, beside = _listed(samples, said, None if samples.ids != "original" else store.vertex_ids())
     if listed is None:
         raise OptionError(f"{samples.path} lacks some of its sources; give them with --sources, as when it was drawn")

@@ -1,5 +1,5 @@
 """Kernels of label propagation: an order of the vertices, and rounds of moving them to the
-clusters of their neighbors; and new vertices that join these.
+clusters of their neighbors.
 """
 
 import numpy as np
@@ -85,31 +85,3 @@ def place_biased(indptr, indices, order, chances, parts, sizes, most):
         parts[v] = chosen
         sizes[chosen] += 1
         votes[:] = 0
-
-
-@njit(nogil=True)
-def join(indptr, indices, clusters, first, sizes):
-    """Give each vertex from ``first`` on, in turn, the cluster that has most of its neighbors, of equal ones the first;
-    the smallest one, of equal ones the first, to a vertex whose neighbors have none yet.
-
-    ``indptr`` and ``indices``: the rows of these vertices. ``clusters`` are -1 from ``first`` on.
-    """
-    votes = zeros(sizes.size, np.int64)
-    for v in range(first, clusters.size):
-        best, begin, end = -1, indptr[v - first], indptr[v - first + 1]
-        for k in range(begin, end):
-            if clusters[indices[k]] >= 0:
-                votes[clusters[indices[k]]] += 1
-        for k in range(begin, end):
-            there = clusters[indices[k]]
-            if there >= 0 and (
-                best < 0 or votes[there] > votes[best] or (votes[there] == votes[best] and there < best)
-            ):
-                best = there
-        for k in range(begin, end):
-            if clusters[indices[k]] >= 0:
-                votes[clusters[indices[k]]] = 0
-        if best < 0:
-            best = np.argmin(sizes)
-        clusters[v] = best
-        sizes[best] += 1

@@ -133,8 +133,8 @@ def make_clusters(store: Loaded, count: int, method: str, seed: int) -> np.ndarr
 
 
 def joined_clusters(clusters: np.ndarray, count: int, ends: np.ndarray, vertices: int) -> np.ndarray:
-    """The clusters of a graph that has grown: vertices keep theirs, and each new one, in the order of dense ids, joins
-    the one of most of its neighbors.
+    """The clusters of a graph that has grown. Vertices keep theirs. Each new one, in the order of dense ids, joins that
+    of most of its neighbors, or the smallest one if none has a cluster yet; of equal ones the first.
 
     Args:
         clusters: int32 [vertices before], from 0 to ``count`` - 1.
@@ -145,14 +145,16 @@ def joined_clusters(clusters: np.ndarray, count: int, ends: np.ndarray, vertices
     Returns:
         int32 [vertices].
     """
-    from csaw.partition.graph.cluster_kernels import join  # brings Numba
-
-    first = clusters.size
+    first, sizes = clusters.size, np.bincount(clusters, minlength=count)
     found = np.concatenate([clusters, np.full(vertices - first, -1, np.int32)])
     source, target = np.concatenate([ends, ends[::-1]], axis=1)
-    source, target = source[source >= first] - first, target[source >= first]
-    indptr = np.append(0, np.cumsum(np.bincount(source, minlength=vertices - first)))
-    join(indptr, target[np.argsort(source, kind="stable")], found, first, np.bincount(clusters, minlength=count))
+    target = target[np.argsort(source, kind="stable")]
+    bounds = np.searchsorted(np.sort(source), np.arange(first, vertices + 1))
+    for v, low, high in zip(range(first, vertices), bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        near = found[target[low:high]]
+        votes = np.bincount(near[near >= 0], minlength=count)
+        found[v] = votes.argmax() if votes.any() else sizes.argmin()
+        sizes[found[v]] += 1
     return found
 
 

@@ -13,15 +13,7 @@ from csaw.partition.graph.versions import APPENDED, numbered
 
 ADDED = {"edges": "rows", "duplicates": "edges_repeated"}
 """Counts of all edges in a report, and what an append adds to each."""
-STAYING = (
-    "duplicates_policy",
-    "self_loops_dropped",
-    "weights",
-    "reversed",
-    "target_offset",
-    REVERSES,
-    RELATIONS_READ,
-)
+STAYING = ("duplicates_policy", "self_loops_dropped", "weights", "reversed", "target_offset", REVERSES, RELATIONS_READ)
 """Facts about how the store was made, which decide how new edges are read."""
 
 

@@ -169,12 +169,6 @@ class Types:
         """The number of the type of each dense id, in an array of the same shape."""
         return np.searchsorted(self.bounds, vertices, side="right") - 1
 
-    @property
-    def are_reversed(self) -> bool:
-        """Whether the second half of the relations are the reverses of the first, in the same order."""
-        half = len(self.relations) // 2
-        return bool(half) and self.relations[half:] == tuple(one.reverse for one in self.relations[:half])
-
     def ends(self) -> np.ndarray:
         """The numbers of the types of source and target by relation, int64 [relations, 2]."""
         place = {name: number for number, name in enumerate(self.names)}

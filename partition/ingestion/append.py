@@ -25,10 +25,9 @@ from csaw.partition.graph.clusters import Made, joined_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT
 from csaw.partition.graph.grown_ids import GrownIds, grown_ids
 from csaw.partition.graph.growth import STAYING
-from csaw.partition.graph.merging import KEEP, REMOVE, SUM, Counts, Policy
+from csaw.partition.graph.merging import KEEP, REMOVE, SUM, Counts
 from csaw.partition.graph.regions import Region, regions_of
 from csaw.partition.graph.store import INDICES, GraphStore, open_graph
-from csaw.partition.graph.types import MOST_RELATIONS, RELATION
 from csaw.partition.graph.versions import APPENDED, VersionDraft
 from csaw.partition.graph.write import StoreWriter
 from csaw.partition.ingestion.append_options import of_files, of_objects, policy_of, refuse_unfit
@@ -41,12 +40,10 @@ from csaw.partition.ingestion.text.readers import Progress
 from csaw.partition.ingestion.typed_append import (
     fitting,
     grown_types,
-    known_relations,
     numbers_of,
     of_hetero,
-    require_room,
-    require_weights,
-    reverses_of,
+    policy_by_relation,
+    require_fit,
 )
 from csaw.partition.ingestion.typed_rows import RelationFiles
 
@@ -117,9 +114,8 @@ def append_edges(path: Path, edges: object, given: Values, update: Progress | No
         require_same_kind(base, new, policy)
         append = Append(base, new, policy, layout)
         if base.types is not None and policy != REMOVE:
-            require_weights(base, new)
-            options = IngestOptions(**of_files(base, policy, given)) if are_files(edges) else None
-            require_room(base, new, append.grown, edges, options)
+            options = of_files(base, policy, given) if are_files(edges) else {}
+            require_fit(base, new, append.grown.dense, edges, options)
         return append.into(draft, again=bool(given.get("again")))
 
 
@@ -173,10 +169,7 @@ class Append:
 
     def __init__(self, base: GraphStore, new: GraphStore, policy: str, layout: IngestOptions) -> None:
         self.base, self.new, self.word = base, new, policy
-        by_relation = base.types is not None or (RELATION in base.further_columns and policy != REMOVE)
-        forward = len(known_relations(base)) if base.types is not None and reverses_of(base) else MOST_RELATIONS
-        self.policy = Policy(policy, base.directed, by_relation, forward)
-        self.memory, self.crew = memory_of(layout), crew_of(layout)
+        self.policy, self.memory, self.crew = policy_by_relation(base, policy), memory_of(layout), crew_of(layout)
         self.most = layout.partition_bytes or self._most_bytes()
         self.names = [INDICES, *(one.array for one in base.edge_columns if one != TIME_ORDER)]
         self.numbers = EDGE_IDS in base.attributes and policy != REMOVE

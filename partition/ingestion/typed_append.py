@@ -16,11 +16,10 @@ from csaw.partition.arrays.words import Words
 from csaw.partition.base.plain_data import Record, Values
 from csaw.partition.errors import FormatError, OptionError, StoreError
 from csaw.partition.graph.edge_columns import WEIGHT
-from csaw.partition.graph.grown_ids import GrownIds
 from csaw.partition.graph.in_memory import InMemory, rows_of_edges
-from csaw.partition.graph.merging import ERROR, REMOVE
+from csaw.partition.graph.merging import ERROR, REMOVE, Policy
 from csaw.partition.graph.store import GraphStore
-from csaw.partition.graph.types import RELATION, RELATIONS_READ, REVERSES, Relation, Types
+from csaw.partition.graph.types import MOST_RELATIONS, RELATION, RELATIONS_READ, REVERSES, Relation, Types
 from csaw.partition.ingestion.buckets import Rows, merged_by_relation
 from csaw.partition.ingestion.hetero_data import NAME, WEIGHTS, edges_of, how_read, is_hetero, words_of
 from csaw.partition.ingestion.ingest_options import POLICIES, IngestOptions
@@ -54,11 +53,10 @@ def fitting(base: GraphStore, edges: object) -> object:
     if not isinstance(edges, RelationFiles):
         return edges
     require_known_relations(base, [one for one, _ in edges.files])
-    said = {one: _read_before(base, one) for one, _ in edges.files}
     ways = {
         one: {"id_type": how["ids"]} | ({} if how["weights"] else {"weight_column": "none"})
-        for one, how in said.items()
-        if how
+        for one, _ in edges.files
+        if (how := _read_before(base, one))
     }
     return replace(edges, reversed=reverses_of(base), ways=ways, weighted=base.weighted)
 
@@ -77,7 +75,8 @@ def reverses_of(base: GraphStore) -> bool:
     """
     assert base.types is not None
     said, relations = base.report.get(REVERSES), base.types.relations
-    if said is True and base.types.are_reversed:
+    half = len(relations) // 2
+    if said is True and relations[half:] == tuple(one.reverse for one in relations[:half]):
         return True
     both = [one for one in relations if one.reverse in relations]
     if both and said is not False:
@@ -99,12 +98,17 @@ def require_known_relations(base: GraphStore, given: list[Relation]) -> None:
     """OptionError for a relation that new edges cannot have."""
     assert base.types is not None
     known = known_relations(base)
-    if not (others := [one for one in given if one not in known]):
-        return
-    listed = ", ".join(map(str, known))
-    if others[0] in base.types.relations:
-        raise OptionError(f"{others[0]}: {base.base} makes its edges of those of another relation; expected {listed}")
-    raise OptionError(f"{others[0]}: {base.base} has no such relation; expected {listed}")
+    if others := [one for one in given if one not in known]:
+        made = others[0] in base.types.relations
+        why = "makes its edges from those of another relation" if made else "has no such relation"
+        raise OptionError(f"{others[0]}: {base.base} {why}; expected {', '.join(map(str, known))}")
+
+
+def policy_by_relation(base: GraphStore, word: str) -> Policy:
+    """What becomes of new edges that are there already, which relations tell apart if the graph has some."""
+    if base.types is None:
+        return Policy(word, base.directed, by_relation=RELATION in base.further_columns and word != REMOVE)
+    return Policy(word, True, True, len(known_relations(base)) if reverses_of(base) else MOST_RELATIONS)
 
 
 def numbers_of(base: GraphStore, new: GraphStore) -> np.ndarray | None:
@@ -123,39 +127,32 @@ def grown_types(base: GraphStore, vertices: int, edges: np.ndarray) -> Types | N
     return replace(base.types, bounds=(*base.types.bounds[:-1], vertices), edges=counts)
 
 
-def require_weights(base: GraphStore, new: GraphStore) -> None:
-    """FormatError for a relation whose edges have weights in ``base``, but not in the files that were read."""
+def require_fit(base: GraphStore, new: GraphStore, dense: np.ndarray, edges: object, options: Values) -> None:
+    """FormatError for a new vertex of another type than the last, or a relation without weights that had some.
+
+    ``dense``: of the vertices of ``new``, as GrownIds has them. ``options``: how files were read.
+    """
+    assert base.types is not None
     assert new.types is not None
-    for relation in new.types.relations:
-        how = _read_before(new, relation)
-        if base.weighted and how and not how["weights"] and _read_before(base, relation).get("weights", True):
+    for relation in new.types.relations if base.weighted else ():
+        if not _read_before(new, relation).get("weights", True) and _read_before(base, relation).get("weights", True):
             raise FormatError(
                 f"{relation}: {base.base} has weights, but the new edges have none; name their column with "
                 "--weight-column"
             )
-
-
-def require_room(
-    base: GraphStore, new: GraphStore, grown: GrownIds, given: object, options: IngestOptions | None
-) -> None:
-    """FormatError for a new vertex of another type than the last; ``given`` and ``options``: how files were read."""
-    assert base.types is not None
-    assert new.types is not None
-    last = base.types.names[-1]
-    added = np.flatnonzero(grown.dense >= base.vertices)
-    kinds = new.types.of(added)
-    wrong = added[np.array([name != last for name in new.types.names])[kinds]]
-    if not wrong.size:
+    last, added = base.types.names[-1], np.flatnonzero(dense >= base.vertices)
+    kinds = np.array(new.types.names)[new.types.of(added)]
+    if not (wrong := added[kinds != last]).size:
         return
-    words, kind = new.stored_ids(), new.types.names[int(new.types.of(wrong[:1])[0])]
+    words = new.stored_ids()
     assert isinstance(words, Words)
-    word = bytes(next(iter(words.encoded(wrong[:1]))))
-    place = NAME
-    if isinstance(given, RelationFiles) and options is not None:
-        place = _place(given, options, np.frombuffer(word, np.uint8), base.base.parent)
+    word, place = bytes(next(iter(words.encoded(wrong[:1])))), NAME
+    if isinstance(edges, RelationFiles):
+        place = _place(edges, IngestOptions(**options), np.frombuffer(word, np.uint8), base.base.parent)
     raise FormatError(
-        f"{place}: {word.decode(errors='backslashreplace')} is not in {base.base}, and the type {kind} cannot get new "
-        f"vertices: the ids of a type are a range, and only that of the last type, {last}, can grow; {AGAIN}"
+        f"{place}: {word.decode(errors='backslashreplace')} is not in {base.base}, and the type "
+        f"{kinds[kinds != last][0]} cannot get new vertices: the ids of a type are a range, and only that of the last "
+        f"type, {last}, can grow; {AGAIN}"
     )
 
 
@@ -194,24 +191,19 @@ def of_hetero(base: GraphStore, data: "HeteroData", policy: str, options: Values
     rows, loops = source.size, source == target
     kept = np.flatnonzero(~loops) if options["self_loops"] == "drop" else np.arange(rows)
     if reverses:
-        many = len(types.relations)
-        types = replace(types, relations=(*types.relations, *(one.reverse for one in types.relations)))
-        source, target, relation = (
-            np.append(source, target),
-            np.append(target, source),
-            np.append(relation, relation + many),
-        )
-        kept = np.append(kept, kept + rows)
+        forward = types.relations
+        types = replace(types, relations=(*forward, *(one.reverse for one in forward)))
+        source, target = np.append(source, target), np.append(target, source)
+        relation, kept = np.append(relation, relation + len(forward)), np.append(kept, kept + rows)
     indptr, indices, order = rows_of_edges(source[kept], target[kept], types.bounds[-1])
     order = kept[order]
-    columns = {RELATION: relation[order].astype(RELATION.dtype)}
+    many, columns = len(types.relations), {RELATION: relation[order].astype(RELATION.dtype)}
     if weighted:
         columns[WEIGHT] = np.ones(order.size, WEIGHT.dtype) if weights is None else weights[order % rows]
     held = merged_by_relation(Rows(0, indptr, indices, columns), POLICIES[options["duplicates"]])
     fewer = (order.size - held.rows.indices.size) // (1 + reverses)
     if policy == ERROR and held.repeats:
         raise FormatError(f"{NAME}: some edges are repeated; pass --duplicates keep, first or sum to accept them")
-    counts = np.bincount(held.rows.columns[RELATION], minlength=len(types.relations))
     made = InMemory(
         f"{NAME} in memory",
         held.rows.indptr,
@@ -220,7 +212,7 @@ def of_hetero(base: GraphStore, data: "HeteroData", policy: str, options: Values
         directed=True,
         vertex_ids=words_of(types),
         edge_columns={RELATION.text: held.rows.columns[RELATION]},
-        types=replace(types, edges=tuple(counts.tolist())),
+        types=replace(types, edges=tuple(np.bincount(held.rows.columns[RELATION], minlength=many).tolist())),
         read_as=f"{NAME}, {len(types.names)} types and {len(types.relations)} relations",
     )
     made.report.update({"edges": rows, "duplicates": fewer, "self_loops": int(loops.sum())} | how_read(data, reverses))

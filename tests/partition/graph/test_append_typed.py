@@ -234,7 +234,10 @@ WRONG = {
         lambda one: {("author", "reads", "paper"): one},
         "author-reads-paper: .* has no such relation; expected",
     ),
-    "turned": (lambda one: {("paper", "rev_writes", "author"): one}, "of those of another relation; expected author-w"),
+    "turned": (
+        lambda one: {("paper", "rev_writes", "author"): one},
+        "from those of another relation; expected author-w",
+    ),
     "other type": (lambda one: {("author", "writes", "venue"): one}, "author-writes-venue: .* has no such relation"),
 }
 
