@@ -259,13 +259,13 @@ def test_what_does_not_fit_is_refused(tmp_path, what):
 
 
 def hetero(edges, papers, weights=None):
-    from torch import tensor
+    from torch import int64, tensor
     from torch_geometric.data import HeteroData
 
     data = HeteroData()
     data["author"].num_nodes, data["paper"].num_nodes = 3, papers
     for triple, pairs in edges.items():
-        data[triple].edge_index = tensor(pairs).T.reshape(2, -1)
+        data[triple].edge_index = tensor(pairs, dtype=int64).reshape(-1, 2).T
         if weights and triple in weights:
             data[triple].edge_weight = tensor(weights[triple])
     return data
@@ -360,3 +360,58 @@ def test_relations_that_stand_in_kept_partitions_are_counted(tmp_path):
     assert store.types.relations[1] == Relation("paper", "like", "paper")
     assert RELATION in store.further_columns
     require_good(store)
+
+
+def test_edges_that_wait_in_files_are_those_in_memory(tmp_path, monkeypatch):
+    from csaw.partition.ingestion import append
+
+    rng, model = random.Random(4), Typed(True)
+    old, new = (some(rng, range(9), range(30), count, 1) for count in (200, 80))
+    model.take(old, "first")
+    csaw.partition(
+        files(tmp_path, "old", old), tmp_path / "g.zarr", progress=False, reverse_relations=True, partitions=4
+    )
+    monkeypatch.setattr(append, "KEPT_SHARE", 1 << 60)
+    model.take(new, "last")
+    store = csaw.append(tmp_path / "g.zarr", files(tmp_path, "new", new), duplicates="last")
+    assert sorted(edges_of(store)) == model.sorted()
+    require_good(store)
+
+
+def test_tables_with_keys_grow_by_files_of_relations(tmp_path):
+    need_package("pyarrow")
+    (tmp_path / "customers.csv").write_text("id\n07\n8\n")
+    (tmp_path / "orders.csv").write_text("id,customer\no1,07\no2,8\n")
+    (tmp_path / "shop.json").write_text(
+        '{"tables": {"customer": {"file": "customers.csv", "key": "id"}, "order": {"file": "orders.csv", "key": "id", '
+        '"references": {"customer": {"table": "customer", "name": "by"}}}}}'
+    )
+    csaw.partition(tmp_path / "shop.json", tmp_path / "g.zarr", reverse_relations=True)
+    store = csaw.append(tmp_path / "g.zarr", files(tmp_path, "new", {("order", "by", "customer"): [("o3", "07")]}))
+    assert edges_of(store)[0] == ("customer:07", "rev_by", "order:o1")
+    assert ("customer:07", "rev_by", "order:o3") in edges_of(store)
+    with pytest.raises(FormatError, match="customer:7 is not in"):  # keys are text
+        csaw.append(tmp_path / "g.zarr", files(tmp_path, "n", {("order", "by", "customer"): [("o4", "7")]}))
+    require_good(store)
+
+
+def test_nodes_without_edges_are_added(tmp_path):
+    need_package("torch_geometric")
+    csaw.partition(hetero({TRIPLES[0]: [(0, 1)]}, 2), tmp_path / "g.zarr")
+    store = csaw.append(tmp_path / "g.zarr", hetero({TRIPLES[0]: []}, 4))
+    assert (store.types.span("paper"), store.edges) == ((3, 7), 1)
+    require_good(store)
+
+
+def test_a_generated_graph_knows_its_reverses(tmp_path):
+    from csaw.datasets.mag import generate_mag
+
+    store = generate_mag("mag:scale=0.0001", tmp_path / "g.zarr")
+    one = store.types.relations[1]
+    ends = [store.original_ids(np.array([store.types.span(kind)[0]]))[0] for kind in (one.source, one.target)]
+    rows = [tuple(end.split(":")[1] for end in ends)]
+    given = files(tmp_path, "new", {(one.source, one.name, one.target): rows})
+    assert csaw.append(tmp_path / "g.zarr", given).version == 0  # first, as it was made
+    grown = csaw.append(tmp_path / "g.zarr", given, duplicates="keep")
+    assert (grown.report["append"]["edges_added"], grown.edges) == (1, store.edges + 2)
+    require_good(grown)
