@@ -133,17 +133,10 @@ def make_clusters(store: Loaded, count: int, method: str, seed: int) -> np.ndarr
 
 
 def joined_clusters(clusters: np.ndarray, count: int, ends: np.ndarray, vertices: int) -> np.ndarray:
-    """The clusters of a graph that has grown. Vertices keep theirs. Each new one, in the order of dense ids, joins that
-    of most of its neighbors, or the smallest one if none has a cluster yet; of equal ones the first.
+    """The clusters of a graph that has grown. Vertices keep theirs. Each new one, in the order of dense ids, joins
+    that of most of its neighbors, or the smallest if none has a cluster yet; of equal ones the first.
 
-    Args:
-        clusters: int32 [vertices before], from 0 to ``count`` - 1.
-        count: number of clusters.
-        ends: dense ids int64 [2, edges], both ends of the edges of new vertices.
-        vertices: of the graph now.
-
-    Returns:
-        int32 [vertices].
+    ``clusters``: int32, of the vertices before. ``ends``: dense ids int64 [2, edges] of the edges of new vertices.
     """
     first, sizes = clusters.size, np.bincount(clusters, minlength=count)
     found = np.concatenate([clusters, np.full(vertices - first, -1, np.int32)])

@@ -6,7 +6,7 @@ of its relation in the edge column ``relation``, which hooks read as ``e.relatio
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Self, TypedDict, TypeGuard
 
@@ -168,6 +168,11 @@ class Types:
     def of(self, vertices: np.ndarray) -> np.ndarray:
         """The number of the type of each dense id, in an array of the same shape."""
         return np.searchsorted(self.bounds, vertices, side="right") - 1
+
+    def grown(self, vertices: int, edges: list[int]) -> "Types":
+        """The types with more vertices of the last one, and these numbers of edges by relation."""
+        counts = tuple(edges[: len(self.relations)])
+        return replace(self, bounds=(*self.bounds[:-1], vertices), edges=counts)
 
     def ends(self) -> np.ndarray:
         """The numbers of the types of source and target by relation, int64 [relations, 2]."""

@@ -39,7 +39,6 @@ from csaw.partition.ingestion.pipeline import ingest
 from csaw.partition.ingestion.text.readers import Progress
 from csaw.partition.ingestion.typed_append import (
     fitting,
-    grown_types,
     numbers_of,
     of_hetero,
     policy_by_relation,
@@ -256,7 +255,7 @@ class Append:
             report=report,
             clusters=self._clusters if base.clusters else None,
             partitioner=grown.partitioner,
-            types=grown_types(base, grown.vertices, writer.edges_of_relations),
+            types=base.types and base.types.grown(grown.vertices, writer.edges_of_relations.tolist()),
         )
         return Appended(store, found, True)
 

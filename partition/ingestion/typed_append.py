@@ -5,6 +5,7 @@ A type is a range of dense ids, and vertices keep theirs. So only the last type,
 """
 
 import os
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from csaw.partition.graph.edge_columns import WEIGHT
 from csaw.partition.graph.in_memory import InMemory, rows_of_edges
 from csaw.partition.graph.merging import ERROR, REMOVE, Policy
 from csaw.partition.graph.store import GraphStore
-from csaw.partition.graph.types import MOST_RELATIONS, RELATION, RELATIONS_READ, REVERSES, Relation, Types
+from csaw.partition.graph.types import MOST_RELATIONS, RELATION, RELATIONS_READ, REVERSES, Relation
 from csaw.partition.ingestion.buckets import Rows, merged_by_relation
 from csaw.partition.ingestion.hetero_data import NAME, WEIGHTS, edges_of, how_read, is_hetero, words_of
 from csaw.partition.ingestion.ingest_options import POLICIES, IngestOptions
@@ -52,7 +53,7 @@ def fitting(base: GraphStore, edges: object) -> object:
         )
     if not isinstance(edges, RelationFiles):
         return edges
-    require_known_relations(base, [one for one, _ in edges.files])
+    known_relations(base, edges.relations)
     ways = {
         one: {"id_type": how["ids"]} | ({} if how["weights"] else {"weight_column": "none"})
         for one, _ in edges.files
@@ -87,21 +88,15 @@ def reverses_of(base: GraphStore) -> bool:
     return False
 
 
-def known_relations(base: GraphStore) -> tuple[Relation, ...]:
-    """The relations that new edges can have: not those made of the edges of others."""
+def known_relations(base: GraphStore, given: Sequence[Relation] = ()) -> tuple[Relation, ...]:
+    """The relations that new edges can have, not made of those of others. OptionError if others are ``given``."""
     assert base.types is not None
     relations = base.types.relations
-    return relations[: len(relations) // 2] if reverses_of(base) else relations
-
-
-def require_known_relations(base: GraphStore, given: list[Relation]) -> None:
-    """OptionError for a relation that new edges cannot have."""
-    assert base.types is not None
-    known = known_relations(base)
+    known = relations[: len(relations) // 2] if reverses_of(base) else relations
     if others := [one for one in given if one not in known]:
-        made = others[0] in base.types.relations
-        why = "makes its edges from those of another relation" if made else "has no such relation"
+        why = "makes its edges from those of another relation" if others[0] in relations else "has no such relation"
         raise OptionError(f"{others[0]}: {base.base} {why}; expected {', '.join(map(str, known))}")
+    return known
 
 
 def policy_by_relation(base: GraphStore, word: str) -> Policy:
@@ -117,14 +112,6 @@ def numbers_of(base: GraphStore, new: GraphStore) -> np.ndarray | None:
         return None
     assert new.types is not None
     return np.array([base.types.relations.index(one) for one in new.types.relations], RELATION.dtype)
-
-
-def grown_types(base: GraphStore, vertices: int, edges: np.ndarray) -> Types | None:
-    """The types of ``base`` with more vertices of the last one; ``edges`` int64, by the number of their relation."""
-    if base.types is None:
-        return None
-    counts = tuple(edges[: len(base.types.relations)].tolist())
-    return replace(base.types, bounds=(*base.types.bounds[:-1], vertices), edges=counts)
 
 
 def require_fit(base: GraphStore, new: GraphStore, dense: np.ndarray, edges: object, options: Values) -> None:
@@ -158,8 +145,8 @@ def require_fit(base: GraphStore, new: GraphStore, dense: np.ndarray, edges: obj
 
 def _place(given: RelationFiles, options: IngestOptions, word: np.ndarray, folder: Path) -> str:
     """The relation, the file and the row in which a vertex comes first. A pipe cannot be read again."""
+    budget = budget_of(options, folder)
     with crew_of(options) as crew:
-        budget = budget_of(options, folder)
         for relation, path in [(one, path) for one, paths in given.files for path in paths if os.path.isfile(path)]:
             alone, before = replace(given, files=((relation, (path,)),), reversed=False), 0
             with suppress(FormatError, OptionError), closing(TypedRows(alone, options, crew, budget, None)) as rows:
@@ -187,7 +174,7 @@ def of_hetero(base: GraphStore, data: "HeteroData", policy: str, options: Values
     """
     weighted, reverses = base.weighted and policy != REMOVE, reverses_of(base)
     types, source, target, relation, weights = edges_of(data, WEIGHTS if weighted else None)
-    require_known_relations(base, list(types.relations))
+    known_relations(base, types.relations)
     rows, loops = source.size, source == target
     kept = np.flatnonzero(~loops) if options["self_loops"] == "drop" else np.arange(rows)
     if reverses:
