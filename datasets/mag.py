@@ -23,7 +23,7 @@ from csaw.datasets.spec import Mag, parse_mag
 from csaw.partition.base.compile import njit
 from csaw.partition.errors import BudgetError
 from csaw.partition.graph.store import GraphStore
-from csaw.partition.graph.types import RELATION, Relation, Types, prefix_of
+from csaw.partition.graph.types import RELATION, REVERSES, Relation, Types, prefix_of
 from csaw.partition.ingestion.hetero_data import Edges, in_memory, words_of
 from csaw.partition.ingestion.making import written
 
@@ -69,6 +69,7 @@ def generate_mag(
     _check_room(mag)
     edges = edges_of(mag, progress or (lambda done, total: None))
     held, _ = in_memory(edges, str(mag), words_of(edges.types))
+    held.report.update({"duplicates_policy": "first", REVERSES: bool(mag.reverse)})
     return written(held, Path(out), {"partitions": partitions, "overwrite": overwrite})
 
 

@@ -185,7 +185,9 @@ def append(
 
     Args:
         graph: The graph store: its path, or open.
-        edges: Path of a file or a folder, a list of paths, or a graph in memory, as :func:`csaw.graph` accepts it.
+        edges: Path of a file or a folder, a list of paths, or a graph in memory, as :func:`csaw.graph` accepts it. For
+            a graph with several types of vertices, a dict of relations and files such as
+            ``{("author", "writes", "paper"): "new.csv"}``, or a HeteroData.
         progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with the
             number of bytes read and the total (default: None, a bar in Jupyter and nothing elsewhere).
         **options: Options of ``csaw append``, with the same values: ``remove=True``, ``duplicates="sum"``,
@@ -200,9 +202,9 @@ def append(
     Raises:
         OptionError: An option is unknown, out of its range, or contradicts the store.
         FormatError: A row is not an edge; the message has file and line. Or an edge is there already, with
-            ``duplicates="error"``.
-        StoreError: There is no such store, it has several types of vertices or clusters, another process writes there,
-            or the disk is full. Or the newest version was made by appending the same edges, and ``again`` is not given.
+            ``duplicates="error"``. Or a graph with several types would get a new vertex of another type than the last.
+        StoreError: There is no such store, another process writes there, or the disk is full. Or the newest version was
+            made by appending the same edges, and ``again`` is not given.
         BudgetError: ``memory`` is too little.
     """
     from csaw.partition.ingestion.making import grow  # brings Numba

@@ -26,6 +26,8 @@ def test_the_guide_to_types_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("writes.csv").write_text("author,paper\nann,1\nann,2\nbob,2\nbob,3\n")
     Path("venues.csv").write_text("paper,venue\n1,kdd\n2,kdd\n3,www\n")
+    Path("more-writes.csv").write_text("author,paper\nann,3\nbob,3\n")
+    Path("more-venues.csv").write_text("paper,venue\n2,www\n2,icml\n")
     for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL):
         command, *shown = block.splitlines()
         out = printed(command.removeprefix("$ "))

@@ -79,7 +79,8 @@ def _of_partition(*names: str) -> list[click.Parameter]:
 def append(graph: str, inputs: tuple[str, ...], as_json: bool, progress: bool, **options: OptionValue) -> None:
     """Append edges to a graph store, or remove edges from it, as a new version.
 
-    INPUT is files of edges, a folder of them, or - for stdin, as for csaw partition. Vertices keep their dense ids, and
+    INPUT is files of edges, a folder of them, or - for stdin, as for csaw partition; for a graph with several types of
+    vertices, SOURCE-NAME-TARGET=FILE for each relation. Vertices keep their dense ids, and
     new ones follow. csaw writes only the partitions that change; processes that read GRAPH go on with the version that
     they have opened. csaw info lists the versions, --version N of other commands uses an earlier one, and csaw compact
     drops all but one.
@@ -88,6 +89,7 @@ def append(graph: str, inputs: tuple[str, ...], as_json: bool, progress: bool, *
     Example:
         csaw append web.zarr new-edges.txt
         csaw append web.zarr gone.txt --remove
+        csaw append papers.zarr author-writes-paper=new.csv
         csaw append messages.zarr 2026-11-22.csv --time-column sent --duplicates keep
     """
     from csaw.cli.reports.closing_lines import report_append
@@ -96,13 +98,16 @@ def append(graph: str, inputs: tuple[str, ...], as_json: bool, progress: bool, *
         from csaw.partition.base.stages import READING
         from csaw.partition.ingestion.append import append_edges
         from csaw.partition.ingestion.text.readers import files_of
+        from csaw.partition.ingestion.typed_rows import RelationFiles, relations_given
 
-        files = files_of(list(inputs))
+        relations = relations_given(inputs)
+        found = RelationFiles.of(relations) if relations else files_of(list(inputs))
+        files = found.paths if isinstance(found, RelationFiles) else found
         shown.begin(READING, sum(Path(file).stat().st_size for file in files if Path(file).is_file()), "bytes")
         own = {name: value for name, value in options.items() if value not in (None, ())}
         context = click.get_current_context()
         given = {name: one for name, one in own.items() if _is_given(context, name)}
-        done = append_edges(Path(graph), files, given, shown)
+        done = append_edges(Path(graph), found, given, shown)
     for warning in done.report.get("warnings", ()):
         console.warn(warning if len(files) > 1 else f"{files[0]}: {warning}")
     if missing := done.report.get("edges_missing"):

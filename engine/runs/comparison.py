@@ -25,7 +25,7 @@ from csaw.engine.samples.identifiers import NOTHING
 from csaw.engine.samples.layouts import Ragged
 from csaw.engine.sources.given_columns import IDS
 from csaw.engine.sources.given_sources import LABELS, TIMES, InStore
-from csaw.engine.sources.sources import SourcesDigest, digest_of
+from csaw.engine.sources.sources import OF_TYPE, SourcesDigest, digest_of
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.arrays.replace import mend_alone
 from csaw.partition.arrays.words import Words
@@ -277,6 +277,10 @@ def _sources_of(samples: Samples, store: GraphStore) -> Values:
     said = SourcesDigest.parse(samples.manifest["request"]["sources"])
     if said.kind is not SourceKind.LIST:
         return {"sources": "all"} if said.kind is SourceKind.ALL else {}
+    if store.types is not None and not (said.labels or said.times):
+        for name in store.types.names:
+            if digest_of(np.arange(*store.types.span(name), dtype=np.int64)) == said.digest:
+                return {"sources": f"{OF_TYPE}{name}"}  # with those that the type has got since
     listed, beside = _listed(samples, said, None if samples.ids != "original" else store.vertex_ids())
     if listed is None:
         raise OptionError(f"{samples.path} lacks some of its sources; give them with --sources, as when it was drawn")

@@ -132,6 +132,25 @@ def make_clusters(store: Loaded, count: int, method: str, seed: int) -> np.ndarr
     return clusters
 
 
+def joined_clusters(clusters: np.ndarray, count: int, ends: np.ndarray, vertices: int) -> np.ndarray:
+    """The clusters of a graph that has grown. Vertices keep theirs. Each new one, in the order of dense ids, joins
+    that of most of its neighbors, or the smallest if none has a cluster yet; of equal ones the first.
+
+    ``clusters``: int32, of the vertices before. ``ends``: dense ids int64 [2, edges] of the edges of new vertices.
+    """
+    first, sizes = clusters.size, np.bincount(clusters, minlength=count)
+    found = np.concatenate([clusters, np.full(vertices - first, -1, np.int32)])
+    source, target = np.concatenate([ends, ends[::-1]], axis=1)
+    target = target[np.argsort(source, kind="stable")]
+    bounds = np.searchsorted(np.sort(source), np.arange(first, vertices + 1))
+    for v, low, high in zip(range(first, vertices), bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        near = found[target[low:high]]
+        votes = np.bincount(near[near >= 0], minlength=count)
+        found[v] = votes.argmax() if votes.any() else sizes.argmin()
+        sizes[found[v]] += 1
+    return found
+
+
 def _cut(order: np.ndarray, count: int) -> np.ndarray:
     """The clusters of vertices when ``order`` is cut into ``count`` parts whose sizes differ by one at most."""
     clusters = np.empty(order.size, np.int32)

@@ -8,11 +8,12 @@ from csaw.partition.base.plain_data import Record
 from csaw.partition.errors import StoreError
 from csaw.partition.graph.merging import REMOVE
 from csaw.partition.graph.store import GraphStore, open_graph
+from csaw.partition.graph.types import RELATIONS_READ, REVERSES
 from csaw.partition.graph.versions import APPENDED, GROWN, numbered
 
 ADDED = {"edges": "rows", "duplicates": "edges_repeated"}
 """Counts of all edges in a report, and what an append adds to each."""
-STAYING = ("duplicates_policy", "self_loops_dropped", "weights", "reversed", "target_offset")
+STAYING = ("duplicates_policy", "self_loops_dropped", "weights", "reversed", "target_offset", REVERSES, RELATIONS_READ)
 """Facts about how the store was made, which decide how new edges are read."""
 
 
@@ -48,7 +49,8 @@ def _compared(store: GraphStore, before: GraphStore, said: Record) -> Iterator[t
     grew = before.growth if store.vertices > before.vertices else before.growth[:-1]
     yield GROWN, said.get(GROWN, []) == [*grew]
     edges, entries = _number(said, "edges_added") - _number(said, "edges_removed"), store.edges - before.edges
-    most = edges if store.directed else 2 * edges  # self loops are in one row
+    two = not store.directed or store.report.get(REVERSES) is True
+    most = 2 * edges if two else edges  # self loops are in one row
     yield "edges_added", min(edges, most) <= entries <= max(edges, most)
     removes = said.get("duplicates_policy") == REMOVE
     for name, more in ADDED.items():

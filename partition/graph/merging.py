@@ -1,6 +1,7 @@
 """Edges added to rows that are stored, or removed from them: of a partition, or of a part of one, in memory.
 
-Rows stay sorted by neighbor, and repeated edges stay in the order in which they came.
+Rows stay sorted by neighbor, edges to one neighbor by relation if they have some, and repeated edges stay in the order
+in which they came.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,6 +12,7 @@ import numpy as np
 from csaw.partition.errors import FormatError
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT
 from csaw.partition.graph.store import INDICES
+from csaw.partition.graph.types import MOST_RELATIONS, RELATION
 
 KEEP, FIRST, SUM, LAST, ERROR, REMOVE = "keep", "first", "sum", "last", "error", "remove"
 """What becomes of a new edge whose ends have an edge already; and that such edges are removed."""
@@ -46,14 +48,27 @@ class Counts(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """What becomes of an edge that is there: one of the words above. ``directed``: whether an edge is in one row."""
+    """What becomes of an edge that is there: one of the words above.
+
+    ``directed``: whether an edge is in one row. ``by_relation``: whether an edge of another relation is another edge.
+    ``forward``: how many relations come before those with the same edges in the other direction.
+    """
 
     word: str
     directed: bool
+    by_relation: bool = False
+    forward: int = MOST_RELATIONS
 
-    def once(self, rows: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
-        """Whether each entry counts: of an undirected edge, that of its lesser end alone."""
-        return np.ones(rows.size, np.bool_) if self.directed else rows <= neighbors.astype(np.int64)
+    def once(self, rows: np.ndarray, arrays: Arrays) -> np.ndarray:
+        """Whether each entry counts: of an undirected edge, that of its lesser end alone, and no edge of a reverse."""
+        if self.forward < MOST_RELATIONS:
+            return arrays[RELATION.array] < self.forward
+        return np.ones(rows.size, np.bool_) if self.directed else rows <= arrays[INDICES].astype(np.int64)
+
+    def keys(self, arrays: Arrays) -> np.ndarray:
+        """What orders the edges of a row and tells them apart: the neighbor, and then the relation if it counts."""
+        neighbors = arrays[INDICES]
+        return neighbors.astype(np.int64) * MOST_RELATIONS + arrays[RELATION.array] if self.by_relation else neighbors
 
 
 def merged(
@@ -70,25 +85,27 @@ def merged(
         old: rows of the vertices from ``first`` on, at least as many as new edges need.
         first: the first vertex.
         rows: int64 [edges], the place among these rows of the source of each new edge, rising.
-        new: the arrays of the new edges, neighbors rising within a row, with the names of ``old``; to remove edges,
-            ``indices`` are enough.
+        new: the arrays of the new edges, keys rising within a row, with the names of ``old``; to remove edges, those
+            that the keys are made of are enough.
         policy: what becomes of edges that are there.
-        repeated: makes the error for an edge that is there, which the policy ``error`` raises.
+        repeated: makes the error for an edge with this row and key: one that is there, which the policy ``error``
+            raises, or one that is there several times, whose weight or values are to be replaced.
 
     Returns:
         The rows, and what has become of the new edges.
     """
-    counted = policy.once(rows + first, new[INDICES])
-    low, high = ranges_of(old, rows, new[INDICES])
+    counted, keys = policy.once(rows + first, new), policy.keys(new)
+    low, high = ranges_of(Rows(old.indptr, {INDICES: policy.keys(old.arrays)}), rows, keys)
     there = high > low
     if policy.word == REMOVE:
         removed = int((high - low)[counted].sum())
         return _without(old, rows, low, high), Counts(removed=removed, missing=int((counted & ~there).sum()))
     if policy.word == KEEP:
         there = np.zeros(rows.size, np.bool_)
-    if policy.word == ERROR and there.any():
-        at = int(np.flatnonzero(there)[0])
-        raise repeated(int(rows[at]) + first, int(new[INDICES][at]))
+    wrong = there if policy.word == ERROR else high - low > 1 if policy.word in (SUM, LAST) else np.zeros(0, np.bool_)
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise repeated(int(rows[at]) + first, int(keys[at]))
     changed = np.zeros(rows.size, np.bool_)
     if policy.word in (SUM, LAST) and there.any():
         old, changed[there] = _changed(old, low[there], {name: one[there] for name, one in new.items()}, policy.word)
@@ -97,17 +114,17 @@ def merged(
 
 
 def order_of(rows: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
-    """The order of edges by row, then by neighbor; those with the same ends stay in their order. int64 both."""
+    """The order of edges by row, then by neighbor or key; those with the same stay in their order. int64 both."""
     width = int(neighbors.max(initial=0)) + 1
     if (int(rows.max(initial=0)) + 1) * width > 2**63 - 1:
         return np.lexsort((neighbors, rows))
     return np.argsort(rows * width + neighbors, kind="stable")  # of few runs in order, it takes little time
 
 
-def last_of_each(rows: np.ndarray, new: Arrays) -> tuple[np.ndarray, Arrays]:
-    """Of new edges with the same ends, which follow each other, the last alone."""
+def last_of_each(rows: np.ndarray, keys: np.ndarray, new: Arrays) -> tuple[np.ndarray, Arrays]:
+    """Of new edges with the same keys, which follow each other, the last alone."""
     last = np.ones(rows.size, np.bool_)
-    last[:-1] = (rows[1:] != rows[:-1]) | (new[INDICES][1:] != new[INDICES][:-1])
+    last[:-1] = (rows[1:] != rows[:-1]) | (keys[1:] != keys[:-1])
     return (rows, new) if last.all() else (rows[last], {name: one[last] for name, one in new.items()})
 
 

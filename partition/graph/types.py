@@ -6,7 +6,7 @@ of its relation in the edge column ``relation``, which hooks read as ``e.relatio
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Self, TypedDict, TypeGuard
 
@@ -21,6 +21,10 @@ RELATION = EdgeColumn("relation", np.dtype(np.uint8), "number of the relation")
 MOST_RELATIONS = 256
 SEPARATOR = ":"  # between the name of a type and an id
 REVERSED = "rev_"  # before the name of a relation: the one with the same edges, each from its target to its source
+REVERSES, RELATIONS_READ = "reverse_relations", "relations_read"
+"""Entries of the report of a store: whether it was made with a reverse of each relation; and of each relation whether
+its ids were read as integers or as strings, and its edges with weights.
+"""
 TYPE = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,67}")  # with the REVERSED of a name of 64
 
@@ -164,6 +168,11 @@ class Types:
     def of(self, vertices: np.ndarray) -> np.ndarray:
         """The number of the type of each dense id, in an array of the same shape."""
         return np.searchsorted(self.bounds, vertices, side="right") - 1
+
+    def grown(self, vertices: int, edges: list[int]) -> "Types":
+        """The types with more vertices of the last one, and these numbers of edges by relation."""
+        counts = tuple(edges[: len(self.relations)])
+        return replace(self, bounds=(*self.bounds[:-1], vertices), edges=counts)
 
     def ends(self) -> np.ndarray:
         """The numbers of the types of source and target by relation, int64 [relations, 2]."""

@@ -141,8 +141,7 @@ class StoreWriter:
         further = {column.array: given[column.name] for column in self.further}
         parts = self.part.extend(indptr, indices, {WEIGHT.array: weights, EDGE_ID.array: numbers} | further)
         self.fingerprint.add(indptr, parts)
-        if RELATION in self.further:
-            self.edges_of_relations += np.bincount(given[RELATION.name], minlength=MOST_RELATIONS)
+        self._count_relations(further)
         self.facts = self.facts.and_of(facts or facts_of(indptr, parts["indices"], parts.get(WEIGHT.array)))
 
     def _new_partition(self) -> PartitionWriter:
@@ -181,7 +180,12 @@ class StoreWriter:
         """The next partition, whose files are ``written``; its offsets and its other ``arrays``, by name."""
         self.fingerprint.add(indptr, arrays)
         self.facts = self.facts.and_of(facts)
+        self._count_relations(arrays)
         self._add_partition(indptr.size - 1, arrays["indices"].size, written)
+
+    def _count_relations(self, arrays: Mapping[str, np.ndarray]) -> None:
+        if RELATION in self.further:
+            self.edges_of_relations += np.bincount(arrays[RELATION.array], minlength=MOST_RELATIONS)
 
     def _add_partition(self, vertices: int, edges: int, arrays: Mapping[str, PlainArray | Written]) -> None:
         self.ended |= {array_name(len(self.rows), name): array for name, array in arrays.items()}

@@ -21,10 +21,11 @@ from csaw.partition.base.plain_data import Record, Values
 from csaw.partition.base.stages import EDGES, stage
 from csaw.partition.errors import FormatError, NoEdgesError, StoreError
 from csaw.partition.graph.attributes import EDGE_IDS, STRING
+from csaw.partition.graph.clusters import Made, joined_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT
 from csaw.partition.graph.grown_ids import GrownIds, grown_ids
 from csaw.partition.graph.growth import STAYING
-from csaw.partition.graph.merging import KEEP, REMOVE, SUM, Counts, Policy
+from csaw.partition.graph.merging import KEEP, REMOVE, SUM, Counts
 from csaw.partition.graph.regions import Region, regions_of
 from csaw.partition.graph.store import INDICES, GraphStore, open_graph
 from csaw.partition.graph.versions import APPENDED, GROWN, VersionDraft
@@ -36,6 +37,14 @@ from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.job import crew_of, memory_of
 from csaw.partition.ingestion.pipeline import ingest
 from csaw.partition.ingestion.text.readers import Progress
+from csaw.partition.ingestion.typed_append import (
+    fitting,
+    numbers_of,
+    of_hetero,
+    policy_by_relation,
+    require_fit,
+)
+from csaw.partition.ingestion.typed_rows import RelationFiles
 
 NEW = "new.zarr"  # in the folder of the draft, until the edges are merged
 KEPT_SHARE = 4  # times less than the memory: new edges that wait in it
@@ -78,7 +87,7 @@ def append_edges(path: Path, edges: object, given: Values, update: Progress | No
 
     Args:
         path: of the store.
-        edges: a list of files, or a graph in memory, as ``csaw.graph`` takes it.
+        edges: a list of files, the files of each relation, or a graph in memory, as ``csaw.graph`` takes it.
         given: options by the names of AppendOptions, but ``partition_bytes`` for the size of partitions.
         update: called with the number of bytes read and the total.
 
@@ -94,6 +103,7 @@ def append_edges(path: Path, edges: object, given: Values, update: Progress | No
     with VersionDraft(path) as draft:
         base = open_graph(path)
         refuse_unfit(base)
+        edges = fitting(base, edges)
         policy = policy_of(base, given)
         layout = IngestOptions(**{name: given[name] for name in LAYOUT if given.get(name) is not None})
         try:
@@ -101,11 +111,17 @@ def append_edges(path: Path, edges: object, given: Values, update: Progress | No
         except NoEdgesError:
             return Appended(base, said(policy, Counts(), 0), False)
         require_same_kind(base, new, policy)
-        return Append(base, new, policy, layout).into(draft, again=bool(given.get("again")))
+        append = Append(base, new, policy, layout)
+        if base.types is not None and policy != REMOVE:
+            options = of_files(base, policy, given) if are_files(edges) else {}
+            require_fit(base, new, append.grown.dense, edges, options)
+        return append.into(draft, again=bool(given.get("again")))
 
 
 def are_files(edges: object) -> bool:
     """Whether these are paths of files, and not a graph in memory."""
+    if isinstance(edges, RelationFiles):
+        return True
     return isinstance(edges, list) and bool(edges) and all(isinstance(one, str | os.PathLike) for one in edges)
 
 
@@ -119,7 +135,8 @@ def _read(
             return ingest(edges, place, options, update)  # type: ignore[arg-type]
         except StoreError as error:  # a full disk, say: nobody knows the folder of the draft
             raise type(error)(str(error).replace(str(place), str(base.base))) from error
-    return graph_in_memory(edges, **of_objects(base, policy, given))
+    named = of_objects(base, policy, given)
+    return graph_in_memory(edges, **named) if base.types is None else of_hetero(base, edges, policy, named)
 
 
 def require_same_kind(base: GraphStore, new: GraphStore, policy: str) -> None:
@@ -151,10 +168,11 @@ class Append:
 
     def __init__(self, base: GraphStore, new: GraphStore, policy: str, layout: IngestOptions) -> None:
         self.base, self.new, self.word = base, new, policy
-        self.policy, self.memory, self.crew = Policy(policy, base.directed), memory_of(layout), crew_of(layout)
+        self.policy, self.memory, self.crew = policy_by_relation(base, policy), memory_of(layout), crew_of(layout)
         self.most = layout.partition_bytes or self._most_bytes()
         self.names = [INDICES, *(one.array for one in base.edge_columns if one != TIME_ORDER)]
         self.numbers = EDGE_IDS in base.attributes and policy != REMOVE
+        self.grown = grown_ids(base, new, policy != REMOVE)
         self.digest = sha256(f"{new.fingerprint} {policy}".encode()).hexdigest()[:32]
 
     def _most_bytes(self) -> int:
@@ -173,11 +191,11 @@ class Append:
                 f"{base.base}: its newest version, {base.version}, was made by appending the same edges; if this is "
                 "the same append, nothing is left to do; to append the edges once more, pass --again"
             )
-        grown = grown_ids(base, self.new, self.word != REMOVE)
+        grown = self.grown
         regions = regions_of(base, self._more(grown), self._edge_bytes(), self.most)
         budget = Budget(self.memory // KEPT_SHARE, base.base.parent)
-        with self.crew, closing(DealtEdges(regions, self.names, budget)) as dealt:
-            dealt.deal(self.new, grown.dense, base.attributes.get(EDGE_IDS, 0), self.policy)
+        with self.crew, closing(DealtEdges(regions, self.names, budget, self.policy)) as dealt:
+            dealt.deal(self.new, grown.dense, base.attributes.get(EDGE_IDS, 0), numbers_of(base, self.new))
             with self._writer(draft, grown) as writer:
                 return self._written(draft, writer, grown, regions, dealt)
 
@@ -234,7 +252,12 @@ class Append:
             held[GROWN] = grew
         report = self._report(counts, writer) | {APPENDED: held | {"partition_bytes": self.most}}
         store = writer.finish(
-            directed=base.directed, vertex_ids=grown.ids, report=report, partitioner=grown.partitioner
+            directed=base.directed,
+            vertex_ids=grown.ids,
+            report=report,
+            clusters=self._clusters if base.clusters else None,
+            partitioner=grown.partitioner,
+            types=base.types and base.types.grown(grown.vertices, writer.edges_of_relations.tolist()),
         )
         return Appended(store, found, True)
 
@@ -256,6 +279,23 @@ class Append:
         weights, numbers = arrays.get(WEIGHT.array), arrays.get(EDGE_ID.array)
         writer.extend(indptr, arrays[INDICES], weights, one.facts, numbers, further)
         writer.end_partition()
+
+    def _clusters(self, _: GraphStore) -> tuple[np.ndarray, Made]:
+        """The cluster of each vertex: new ones join those of their neighbors."""
+        base, dense, ends = self.base, self.grown.dense, list[np.ndarray]()
+        assert base.clusters is not None
+        for part in self.new.partitions:
+            targets = np.empty(part.edges, self.new.id_dtype)
+            self.new.read_part(part.number, 0, targets)
+            owners = np.repeat(
+                np.arange(part.first_vertex, part.last_vertex), np.diff(self.new.read_offsets(part.number))
+            )
+            both = np.stack([dense[owners], dense[targets]])
+            once = base.directed | (both[0] <= both[1])  # an undirected edge is in both rows
+            ends.append(both[:, once & (both.max(axis=0) >= base.vertices)])
+        made = base.clusters
+        found = joined_clusters(base.read_clusters(), made.count, np.concatenate(ends, axis=1), self.grown.vertices)
+        return found, {"count": made.count, "method": made.method, "seed": made.seed}
 
     def _read_as(self) -> Record:
         """How the new edges were read, and what was found odd about them."""

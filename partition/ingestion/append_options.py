@@ -12,6 +12,7 @@ from csaw.partition.graph.attributes import EDGE_IDS, STRING
 from csaw.partition.graph.edge_columns import TIME, EdgeColumn
 from csaw.partition.graph.merging import ERROR, FIRST, KEEP, LAST, REMOVE, SUM
 from csaw.partition.graph.store import GraphStore
+from csaw.partition.graph.types import RELATION
 from csaw.partition.ingestion.ingest_options import texts
 from csaw.partition.ingestion.time_column import WHOLE, TimeColumn, decimals_of, decimals_of_numbers
 
@@ -85,7 +86,7 @@ def policy_of(base: GraphStore, given: Values) -> str:
         said = made if made in POLICIES else KEEP if base.multigraph else FIRST
     if said not in POLICIES:
         raise OptionError(f"--duplicates: expected {', '.join(POLICIES)}, found {quoted(said)}")
-    if said in (SUM, LAST) and base.multigraph:
+    if said in (SUM, LAST) and base.multigraph and base.types is None:  # else edges of other relations may be meant
         raise OptionError(
             f"--duplicates {said}: {base.base} has repeated edges, and it is open which of them is meant; remove them "
             "first with --remove, or pass --duplicates keep or first"
@@ -97,15 +98,11 @@ def policy_of(base: GraphStore, given: Values) -> str:
 
 def refuse_unfit(base: GraphStore) -> None:
     """Raise StoreError for a store that cannot grow."""
-    if base.types is not None:
-        why = "has several types of vertices, whose ids are ranges in which there is no room for more"
-    elif base.clusters is not None:
-        why = "has clusters, which new edges would change"
-    elif not base.checksums:
-        why = "was made by an early csaw and has no checksums"
-    else:
-        return
-    raise StoreError(f"{base.base} {why}; make it again with csaw partition from all of its files")
+    if not base.checksums:
+        raise StoreError(
+            f"{base.base} was made by an early csaw and has no checksums; make it again with csaw partition from all "
+            "of its files"
+        )
 
 
 def of_edges(base: GraphStore, policy: str, given: Values) -> Values:
@@ -125,7 +122,8 @@ def of_files(base: GraphStore, policy: str, given: Values) -> Values:
     if wrong := sorted(given.keys() & set(OF_OBJECTS) - set(OF_FILES)):
         raise OptionError(f"{wrong[0]}: it is for graphs in memory; name a column of the file instead")
     read = {name: given[name] for name in OF_FILES if given.get(name) is not None}
-    read |= of_edges(base, policy, given) | {"id_type": "string" if base.id_kind == STRING else "int"}
+    kind = "auto" if base.types else "string" if base.id_kind == STRING else "int"  # each relation has one of its own
+    read |= of_edges(base, policy, given) | {"id_type": kind}
     read["directed"] = _directed(base, read.get("directed"))
     if (offset := base.report.get("target_offset")) and read.setdefault("target_offset", offset) != offset:
         raise OptionError(f"--target-offset: {base.base} has targets to which {offset} was added; leave it out")
@@ -140,6 +138,7 @@ def of_files(base: GraphStore, policy: str, given: Values) -> Values:
     if not base.weighted:
         read["weight_column"] = "none"
     others = [column for column in base.further_columns if column.name != TIME.name]
+    others = [column for column in others if base.types is None or column != RELATION]
     read["edge_columns"] = tuple(_columns(base, others, texts(read.get("edge_columns", ()))))
     read["edge_ids"] = EDGE_IDS in base.attributes
     return read | _times(base, read)
@@ -149,8 +148,12 @@ def of_objects(base: GraphStore, policy: str, given: Values) -> Values:
     """The options of new edges that are a graph in memory.
 
     Raises:
-        OptionError: an option is one of files.
+        OptionError: an option is one of files, or a HeteroData itself says what it is for.
     """
+    if base.types is not None:
+        if unknown := sorted(given.keys() - set(OF_ANY)):
+            raise OptionError(f"{unknown[0]}: a HeteroData object says this itself; leave it out")
+        return of_edges(base, policy, given)
     if unknown := sorted(given.keys() - {*OF_OBJECTS, *OF_ANY}):
         known = ", ".join((*OF_OBJECTS, *OF_ANY)).replace("partition_bytes", "partition_size")
         raise OptionError(f"{unknown[0]}: expected an option of graphs in memory, {known}")

@@ -12,6 +12,7 @@ from csaw.partition.arrays.spool import Budget, Column, Spool
 from csaw.partition.errors import FormatError
 from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT
 from csaw.partition.graph.merging import (
+    ERROR,
     KEEP,
     LAST,
     REMOVE,
@@ -27,6 +28,7 @@ from csaw.partition.graph.partition_writer import Facts, facts_of, full_disk_nam
 from csaw.partition.graph.parts import Partition
 from csaw.partition.graph.regions import Region
 from csaw.partition.graph.store import INDICES, GraphStore, array_name
+from csaw.partition.graph.types import MOST_RELATIONS, RELATION
 from csaw.partition.graph.write import StoreWriter
 
 
@@ -36,28 +38,30 @@ class DealtEdges:
     ``edges``: how many there are; ``counts``: those that were dealt to none, or merged with others.
     """
 
-    def __init__(self, regions: Sequence[Region], names: Sequence[str], budget: Budget) -> None:
-        self.firsts = np.array([region.first for region in regions], np.int64)
+    def __init__(self, regions: Sequence[Region], names: Sequence[str], budget: Budget, policy: Policy) -> None:
+        self.firsts, self.policy = np.array([region.first for region in regions], np.int64), policy
         self.names, self.spool, self.counts = tuple(names), Spool(budget), Counts()
+        if policy.word == REMOVE:
+            self.names = (INDICES, *[RELATION.array] * policy.by_relation)
         self.edges = 0
         self.pieces: list[list[tuple[Column, ...]]] = [[] for _ in regions]
 
-    def deal(self, new: GraphStore, dense: np.ndarray, rows_before: int, policy: Policy) -> None:
+    def deal(self, new: GraphStore, dense: np.ndarray, rows_before: int, relations: np.ndarray | None = None) -> None:
         """Deal the edges of ``new``, a partition in memory at a time.
 
         Args:
             new: a graph of the new edges, whose vertices have the ids ``dense`` in the graph that grows; -1, none.
             dense: int64 [V of ``new``].
             rows_before: rows of the input of the graph that grows.
-            policy: REMOVE deals ends of edges alone.
+            relations: the number of each relation of ``new`` in the graph that grows, uint8; None, it has none.
         """
-        if policy.word == REMOVE:
-            self.names = (INDICES,)
         for part in new.partitions:
             arrays = _edges(new, part, self.names)
             owners = np.repeat(np.arange(part.first_vertex, part.last_vertex), np.diff(new.read_offsets(part.number)))
             rows, ends = dense[owners], dense[arrays[INDICES]]
-            known, once = (rows >= 0) & (ends >= 0), policy.once(owners, arrays[INDICES])
+            if relations is not None:
+                arrays[RELATION.array] = relations[arrays[RELATION.array]]
+            known, once = (rows >= 0) & (ends >= 0), self.policy.once(owners, arrays)
             self.edges += int(once.sum())
             self.counts = self.counts.and_of(Counts(missing=int((once & ~known).sum())))
             arrays[INDICES] = ends
@@ -69,7 +73,7 @@ class DealtEdges:
         self.spool.settle()
 
     def _add(self, rows: np.ndarray, arrays: Arrays) -> None:
-        order = order_of(rows, arrays[INDICES])
+        order = order_of(rows, self.policy.keys(arrays))
         rows = rows[order]
         bounds = [*np.searchsorted(rows, self.firsts).tolist(), rows.size]
         for number in np.flatnonzero(np.diff(bounds)).tolist():
@@ -84,7 +88,7 @@ class DealtEdges:
         if not columns:
             return np.empty(0, np.int64), {name: np.empty(0, np.int64) for name in self.names}
         if len(self.pieces[number]) > 1:
-            order = order_of(columns[0], columns[1])
+            order = order_of(columns[0], self.policy.keys(dict(zip(self.names, columns[1:], strict=True))))
             columns = [column[order] for column in columns]
         return columns[0], dict(zip(self.names, columns[1:], strict=True))
 
@@ -121,20 +125,20 @@ class Merging:
             assert region.part is not None
             return Merged(old, self._facts(old), Counts(), self._linked(number, region.part))
         rows, new = self.dealt.of(number)
-        before = self.policy.once(rows + region.first, new[INDICES])
+        before = self.policy.once(rows + region.first, new)
         if self.policy.word == LAST:
-            rows, new = last_of_each(rows, new)
+            rows, new = last_of_each(rows, self.policy.keys(new), new)
         new = {name: one.astype(old.arrays[name].dtype, copy=False) for name, one in new.items()}
         found, counts = merged(old, region.first, rows, new, self.policy, self._repeated)
         if self.policy.word == LAST:
-            left = self.policy.once(rows + region.first, new[INDICES])
+            left = self.policy.once(rows + region.first, new)
             counts = counts._replace(repeated=counts.repeated + int(before.sum()) - int(left.sum()))
         return Merged(found, self._facts(found), counts, None)
 
     def _facts(self, rows: Rows) -> Facts:
         """The facts of rows; whether any entry is there twice is known beforehand of most graphs."""
         weights = rows.arrays.get(WEIGHT.array)
-        if self.base.multigraph or self.policy.word == KEEP:
+        if self.base.multigraph or self.policy.word == KEEP or self.policy.by_relation:
             return facts_of(rows.indptr, rows.arrays[INDICES], weights)
         return Facts(int(np.diff(rows.indptr).max(initial=0)), False, *weights_between(weights))
 
@@ -164,12 +168,19 @@ class Merging:
                 found[name] = Written(folder / name, dtype, array.elements, array.chunk, not array.plain, array.sums)
         return found
 
-    def _repeated(self, row: int, neighbor: int) -> FormatError:
-        """The error about an edge that is there already."""
+    def _repeated(self, row: int, key: int) -> FormatError:
+        """The error about an edge that is there already, or several times."""
+        neighbor, relation = divmod(key, MOST_RELATIONS) if self.policy.by_relation else (key, 0)
         ends = self.base.original_ids(np.array([row, neighbor])).tolist()
+        types = self.base.types
+        edge = f"the edge {ends[0]} {ends[1]}" + (f" of {types.relations[relation]}" if types else "")
+        if self.policy.word != ERROR:
+            return FormatError(
+                f"{self.base.base} has {edge} several times, and it is open which of them is meant; remove it first "
+                "with --remove, or pass --duplicates keep or first"
+            )
         return FormatError(
-            f"{self.base.base} has the edge {ends[0]} {ends[1]} already; pass --duplicates first, sum, last or keep to "
-            "accept such edges"
+            f"{self.base.base} has {edge} already; pass --duplicates first, sum, last or keep to accept such edges"
         )
 
 

@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from csaw.partition.arrays.words import Words
+from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.given_arrays import weights_of
 from csaw.partition.graph.in_memory import MOST_VERTICES, InMemory, rows_of_edges, too_many
-from csaw.partition.graph.types import RELATION, Relation, Types, distinct, prefix_of
+from csaw.partition.graph.types import RELATION, RELATIONS_READ, REVERSES, Relation, Types, distinct, prefix_of
 from csaw.partition.ingestion.objects import Foreign, numpy_of, rows_of
 from csaw.partition.ingestion.typed_rows import typed
 
 if TYPE_CHECKING:
     from torch_geometric.data import HeteroData
 
-NAME = "HeteroData"
+NAME, WEIGHTS = "HeteroData", "edge_weight"
 
 
 def is_hetero(data: Foreign) -> bool:
@@ -92,11 +93,22 @@ def hetero_in_memory(data: "HeteroData") -> InMemory:
     Edges that repeat are kept; ``edge_weight`` becomes the weights, and edges of a type without it have the weight 1 if
     another type has some. OptionError as for :func:`edges_of`.
     """
-    edges = edges_of(data, "edge_weight")
+    edges = edges_of(data, WEIGHTS)
     try:
-        return in_memory(edges, f"{NAME} in memory", words_of(edges.types))[0]
+        held, _ = in_memory(edges, f"{NAME} in memory", words_of(edges.types))
     except MemoryError as error:
         raise too_many(NAME, edges.types.bounds[-1]) from error
+    held.report.update({"duplicates_policy": "keep"} | how_read(data, reverses=False))
+    return held
+
+
+def how_read(data: "HeteroData", reverses: bool) -> Record:
+    """How a HeteroData is read, for the report of a store. ``reverses``: whether each edge gets another one."""
+    read = {
+        str(Relation.of(*one)): {"ids": "int", "weights": getattr(data[one], WEIGHTS, None) is not None}
+        for one in data.edge_types
+    }
+    return {REVERSES: reverses, RELATIONS_READ: read}
 
 
 def in_memory(

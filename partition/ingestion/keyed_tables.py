@@ -27,7 +27,7 @@ from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import FormatError, MissingDependencyError, OptionError, StoreError
 from csaw.partition.graph.edge_columns import BEFORE_ALL
 from csaw.partition.graph.in_memory import InMemory
-from csaw.partition.graph.types import TYPE, Relation, Types, distinct, prefix_of
+from csaw.partition.graph.types import RELATIONS_READ, REVERSES, TYPE, Relation, Types, distinct, prefix_of
 from csaw.partition.ingestion.hetero_data import Edges, in_memory
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.pieces import NOTHING_READ
@@ -374,6 +374,12 @@ class _Joined:
             "stored_edges": held.edges,
             "duplicates": 0,
             "duplicates_policy": "keep",
+            REVERSES: self.given.reversed,
+            RELATIONS_READ: {
+                str(one): {"ids": "string", "weights": False}
+                for table in self.given.tables
+                for one in table.references.values()
+            },
             "self_loops": int((np.repeat(np.arange(degrees.size), degrees) == held.indices).sum()),
             "self_loops_dropped": False,
             "dead_ends": int((degrees == 0).sum()),

@@ -210,16 +210,19 @@ def grow(
     if unknown := sorted(given.keys() - AppendOptions.__annotations__.keys()):
         known = ", ".join(AppendOptions.__annotations__)
         raise OptionError(f"{unknown[0]}: it is not an option{meant(unknown[0], known.split(', '))}; expected {known}")
-    if relations_of(edges):
-        raise OptionError(f"edges: {graph} has one type of vertices; expected one list of edges")
     if isinstance(edges, GraphStore):
         raise OptionError(f"edges: expected files or a graph of another library, found {edges.path}, an open graph")
-    if not _are_paths(edges):
+    found: RelationFiles | list[str]
+    if relations := relations_of(edges):
+        found = RelationFiles.of(relations)
+    elif _are_paths(edges):
+        found = files_of([os.fspath(path) for path in ([edges] if isinstance(edges, str | os.PathLike) else edges)])
+    else:
         return append_edges(graph, edges, options)
-    files = files_of([os.fspath(path) for path in ([edges] if isinstance(edges, str | os.PathLike) else edges)])
+    files = found.paths if isinstance(found, RelationFiles) else found
     total = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
     with progress_of(progress, READING, total, "bytes") as update:
-        return append_edges(graph, files, options, lambda done, total: update(done))
+        return append_edges(graph, found, options, lambda done, total: update(done))
 
 
 def look(inputs: Foreign, given: Values) -> Record:

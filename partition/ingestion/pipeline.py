@@ -411,6 +411,7 @@ def report_of(
         "warnings": [*rows.warnings, *_of_weights(job, writer), *_of_columns(job, merged)],
         "weights": "repeats" if job.counts_repeats else "column" if job.weighted else "none",
         **({"reversed": True} if job.options.reverse else {}),
+        **(rows.facts if isinstance(rows, TypedRows) else {}),
         **({"target_offset": rows.shape.offset} if rows.shape.offset else {}),
     }
     found = {"vertices": vertices, "edges": rows.counts["edges"]}

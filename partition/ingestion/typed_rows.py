@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
 
@@ -19,10 +19,11 @@ import numpy as np
 from csaw.partition.arrays.spool import Budget
 from csaw.partition.base.compile import njit
 from csaw.partition.base.parallel import Crew
+from csaw.partition.base.plain_data import OptionValue, Record
 from csaw.partition.base.quoting import quoted, shown
 from csaw.partition.errors import FormatError, OptionError
 from csaw.partition.graph.edge_columns import WEIGHT
-from csaw.partition.graph.types import RELATION, Relation, distinct, prefix_of
+from csaw.partition.graph.types import RELATION, RELATIONS_READ, REVERSES, Relation, distinct, prefix_of
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.passes import bytes_of
 from csaw.partition.ingestion.text.blocks import read_blocks
@@ -44,10 +45,15 @@ Files = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 @dataclass(frozen=True)
 class RelationFiles:
-    """The files of each relation; ``reversed``: whether each has one more, with its edges in the other direction."""
+    """The files of each relation; ``reversed``: whether each has one more, with its edges in the other direction.
+
+    ``ways``: options by which only some relations are read. ``weighted``: edges have weights even if no file has some.
+    """
 
     files: tuple[tuple[Relation, tuple[str, ...]], ...]
     reversed: bool = False
+    ways: Mapping[Relation, Mapping[str, OptionValue]] = field(default_factory=dict)
+    weighted: bool = False
 
     @classmethod
     def of(cls, given: Mapping[Relation, Files], reversed: bool = False) -> "RelationFiles":
@@ -167,12 +173,13 @@ class TypedRows:
         try:
             for number, (relation, paths) in enumerate(given.files):
                 told = partial(self._tell, number, progress) if progress else None
-                found = _with_columns(relation, paths, reading, crew)
+                own = replace(reading, **given.ways.get(relation, {}))
+                found = _with_columns(relation, paths, own, crew)
                 self.rows.append(rows := reader(list(paths), found, crew, budget, told))
                 self.stack.callback(rows.close)
-                if found is reading:
-                    _require_order(relation, paths, rows.shape.header_line, reading, crew)
-                    _require_no_names_in_rows(relation, paths, reading)
+                if found is own:
+                    _require_order(relation, paths, rows.shape.header_line, own, crew)
+                    _require_no_names_in_rows(relation, paths, own)
                 if options.directed is None and rows.shape.undirected and relation.source == relation.target:
                     raise OptionError(
                         f"{relation}: {paths[0]} says that its edges have no direction, but those of a relation have "
@@ -181,7 +188,7 @@ class TypedRows:
         except BaseException:
             self.close()
             raise
-        self.weighted = any(rows.weighted for rows in self.rows)
+        self.weighted = given.weighted or any(rows.weighted for rows in self.rows)
         self.shape = Shape(strings=True)
         self.warnings: list[str] = []
 
@@ -195,6 +202,16 @@ class TypedRows:
         """How each relation is read."""
         said = (rows.read_as if isinstance(rows.read_as, str) else "; ".join(rows.read_as) for rows in self.rows)
         return [f"{one}: {how}" for (one, _), how in zip(self.given.files, said, strict=True)]
+
+    @property
+    def facts(self) -> Record:
+        """How relations were read, for the report; one without edges is not there."""
+        read = {
+            str(relation): {"ids": "string" if rows.shape.strings else "int", "weights": rows.weighted}
+            for (relation, _), rows in zip(self.given.files, self.rows, strict=True)
+            if rows.counts["edges"]
+        }
+        return {REVERSES: self.given.reversed, RELATIONS_READ: read}
 
     def __iter__(self) -> Iterator[Piece]:
         many = len(self.rows)

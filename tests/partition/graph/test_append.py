@@ -10,7 +10,7 @@ import pytest
 from helpers.machine import need_package
 
 import csaw
-from csaw.partition import IngestOptions, ingest, open_graph, write_graph
+from csaw.partition import IngestOptions, ingest, open_graph
 from csaw.partition.errors import CsawError, FormatError, OptionError, StoreError
 from csaw.partition.graph.check import check_store
 from csaw.partition.graph.edge_ids import read_edge_ids
@@ -381,10 +381,6 @@ HOSTILE = {
     "typed": (
         lambda place: csaw.partition({("a", "to", "b"): written(place / "r.txt", [(1, 2)])}, place / "g.zarr"),
         "several types",
-    ),
-    "clusters": (
-        lambda place: write_graph(place / "g.zarr", [0, 1, 2], [1, 0], directed=True, clusters=np.zeros(2, np.int32)),
-        "has clusters",
     ),
     "samples": (
         lambda place: csaw.sample("karate", place / "g.zarr", walk_length=2),
