@@ -64,7 +64,7 @@ class _Rows:
 
     def __init__(self, store: GraphStore) -> None:
         self.store, self.vertices = store, store.vertices
-        self.shape = SimpleNamespace(undirected=False, strings=False, header_line=None, declared={})
+        self.shape = SimpleNamespace(undirected=False, strings=False, header_line=None, declared={}, offset=0)
         self.counts = {"edges": 0}
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray, None]]:

@@ -15,6 +15,7 @@ from csaw.engine.analytics.evaluation import updates
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
 from csaw.engine.plan.footprint import NOTHING
 from csaw.partition import open_graph
+from csaw.partition.graph.changed_rows import changed_partitions
 from csaw.partition.graph.versions import compact
 
 WISH = {"measures": "degree,components,triangles", "device": "cpu", "threads": 2}
@@ -168,8 +169,8 @@ def test_rows_of_linked_partitions_are_not_read(tmp_path, monkeypatch):
     csaw.partition(edges, tmp_path / "g.zarr", partitions=6, directed=True)
     csaw.append(tmp_path / "g.zarr", [(0, 7), (3, 9)])
     old, new = (open_graph(tmp_path / "g.zarr", version=version) for version in (0, 1))
-    assert changes._changed_spans(old, new) == [(0, new.partitions[0].last_vertex)]
-    assert changes._changed_spans(old, old) == []
+    assert changed_partitions(old, new, ["indices"]) == [new.partitions[0]]
+    assert changed_partitions(old, old, ["indices"]) == []
 
 
 @pytest.mark.parametrize(
