@@ -21,7 +21,7 @@ from csaw.partition.base.plain_data import Record, Values
 from csaw.partition.base.stages import EDGES, stage
 from csaw.partition.errors import FormatError, NoEdgesError, StoreError
 from csaw.partition.graph.attributes import EDGE_IDS, STRING
-from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT
+from csaw.partition.graph.edge_columns import EDGE_ID, TIME, TIME_ORDER, WEIGHT
 from csaw.partition.graph.grown_ids import GrownIds, grown_ids
 from csaw.partition.graph.growth import STAYING
 from csaw.partition.graph.merging import KEEP, REMOVE, SUM, Counts, Policy
@@ -30,6 +30,7 @@ from csaw.partition.graph.store import INDICES, GraphStore, open_graph
 from csaw.partition.graph.versions import APPENDED, VersionDraft
 from csaw.partition.graph.write import StoreWriter
 from csaw.partition.ingestion.append_options import of_files, of_objects, policy_of, refuse_unfit
+from csaw.partition.ingestion.arrow_streams import stream_of
 from csaw.partition.ingestion.dealt_edges import DealtEdges, Merged, Merging
 from csaw.partition.ingestion.given_graph import graph_in_memory
 from csaw.partition.ingestion.ingest_options import IngestOptions
@@ -113,10 +114,12 @@ def _read(
     base: GraphStore, policy: str, edges: object, given: Values, place: Path, update: Progress | None
 ) -> GraphStore:
     """The new edges as a graph by itself: a store at ``place``, or one in memory."""
-    if are_files(edges):
+    given = dict(given)
+    stream = stream_of(edges, given, time=None if base.time is None else TIME.name, counts_decimals=False)
+    if stream is not None or are_files(edges):
         options = IngestOptions(**of_files(base, policy, given))
         try:
-            return ingest(edges, place, options, update)  # type: ignore[arg-type]
+            return ingest(stream or edges, place, options, update)  # type: ignore[arg-type]
         except StoreError as error:  # a full disk, say: nobody knows the folder of the draft
             raise type(error)(str(error).replace(str(place), str(base.base))) from error
     return graph_in_memory(edges, **of_objects(base, policy, given))

@@ -47,7 +47,7 @@ class TableRows(Recorded):
         self,
         path: str,
         options: IngestOptions,
-        crew: Crew,
+        crew: Crew | None = None,
         progress: Callable[[int, int], None] | None = None,
         span: Span = WHOLE,
     ) -> None:
@@ -64,7 +64,7 @@ class TableRows(Recorded):
     def _see(self, first: "RecordBatch", options: IngestOptions) -> None:
         """Choose the columns, by the first batch."""
         self.names = [str(name) for name in first.schema.names]
-        self.read = choose(self.path, self.names, len(self.names), options.wishes)
+        self.read = self._choose(self.names, options)
         words = any(_is_words(first.schema.field(end).type) for end in (self.read.source, self.read.target))
         self.shape = Shape(
             strings=options.id_type == "string" or (words and options.id_type == "auto"),
@@ -76,6 +76,9 @@ class TableRows(Recorded):
         ids = "string" if self.shape.strings else "int"
         said = roles(self.read, len(self.names), self.names, options)
         self.read_as = f"table, {len(self.names)} columns, {said}, {direction_of(False, options)}, ids {ids}"
+
+    def _choose(self, names: list[str], options: IngestOptions) -> Columns:
+        return choose(self.path, names, len(names), options.wishes)
 
     @staticmethod
     def can_be_cut(path: str, options: IngestOptions) -> bool:
@@ -160,6 +163,8 @@ class TableRows(Recorded):
         self._check(
             batch, end, kept, column.is_valid().to_numpy(zero_copy_only=False), "a value, as an edge needs both ends"
         )
+        if types.is_nested(column.type):
+            raise FormatError(f"{self.path}: column {self.names[end]} holds {column.type}, expected vertex ids")
         if self.shape.strings:
             return column
         if _is_words(column.type):
@@ -282,14 +287,18 @@ def _numbers(column: "Array", kept: np.ndarray) -> np.ndarray:
 
 
 def _decoded(column: "Array") -> "Array":
-    """The column without a dictionary, into which pandas turns categories."""
+    """The column without a dictionary, into which pandas turns categories, or without lengths of runs."""
+    from pyarrow import compute, types
+
+    if types.is_run_end_encoded(column.type):
+        return compute.run_end_decode(column)
     return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
 
 
 def _is_words(kind: "DataType") -> bool:
     from pyarrow import types
 
-    kind = kind.value_type if types.is_dictionary(kind) else kind
+    kind = kind.value_type if types.is_dictionary(kind) or types.is_run_end_encoded(kind) else kind
     return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
