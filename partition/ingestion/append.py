@@ -115,7 +115,8 @@ def _read(
 ) -> GraphStore:
     """The new edges as a graph by itself: a store at ``place``, or one in memory."""
     given = dict(given)
-    stream = stream_of(edges, given, time=None if base.time is None else TIME.name, counts_decimals=False)
+    times = None if base.time is None or policy == REMOVE else TIME.name
+    stream = stream_of(edges, given, time=times, counts_decimals=False)
     if stream is not None or are_files(edges):
         options = IngestOptions(**of_files(base, policy, given))
         try:

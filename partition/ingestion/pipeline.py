@@ -245,7 +245,7 @@ class Ingest:
                 store = self._written(draft, clusters)
             else:
                 store = self._partitioned(draft, clusters)
-        store.report["spilled_bytes"] = self.budget.spilled
+        store.report = store.report | {"spilled_bytes": self.budget.spilled}  # which is not stored
         return store
 
     def _partitioned(self, out: Draft, clusters: MakeClusters | None) -> GraphStore:
