@@ -34,12 +34,12 @@ DICTIONARY = 1 << 17  # ids that a dictionary has room for; pyarrow writes the o
 SPARE, PLAIN = 4, 40  # bits that ids may need more than the number of vertices does, or in all where these are more
 
 
-def pyarrow() -> ModuleType:
-    """The module; MissingDependencyError where it is not installed."""
+def pyarrow(by: str = "Parquet") -> ModuleType:
+    """The module, which ``by`` needs; MissingDependencyError where it is not installed."""
     try:
         import pyarrow
     except ImportError as error:
-        raise MissingDependencyError("Parquet needs pyarrow: pip install pyarrow") from error
+        raise MissingDependencyError(f"{by} needs pyarrow: pip install pyarrow") from error
     return pyarrow
 
 
@@ -108,12 +108,17 @@ def _writer(file: IO[bytes], schema: "Schema", sparse: list[str]) -> "ParquetWri
         "column_encoding": dict.fromkeys(numbers, "DELTA_BINARY_PACKED"),
         "compression": dict.fromkeys(columns, "SNAPPY") | dict.fromkeys(numbers, "NONE"),
     }
-    shown = pa.schema([field.with_type(_plain(field.type)) for field in schema], metadata=schema.metadata)
+    shown = plain_schema(schema)
     if shown.equals(schema):
         return pq.ParquetWriter(file, schema, **packed)
     made = pq.ParquetWriter(file, schema, store_schema=False, **packed)
     made.add_key_value_metadata({**schema.metadata, "ARROW:schema": base64.b64encode(shown.serialize().to_pybytes())})
     return made
+
+
+def plain_schema(schema: "Schema") -> "Schema":
+    """The schema without dictionaries."""
+    return pyarrow().schema([field.with_type(_plain(field.type)) for field in schema], metadata=schema.metadata)
 
 
 def _column(field: "Field") -> tuple[str, "DataType"]:
