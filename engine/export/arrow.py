@@ -159,5 +159,5 @@ def vertices(ids: np.ndarray, words: Words | None, where: Path, nulls: np.ndarra
     try:
         held = pa.array(texts, pa.binary()).cast(pa.string())
     except pa.ArrowInvalid:
-        raise refused(next(filterfalse(is_utf8, texts)), "Parquet", "its strings are UTF-8") from None
+        raise refused(next(filterfalse(is_utf8, texts)), "Parquet or Arrow", "their strings are UTF-8") from None
     return pa.DictionaryArray.from_arrays(pa.array(number, pa.int64(), mask=nulls), held)

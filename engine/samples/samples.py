@@ -20,7 +20,6 @@ from csaw.engine.samples.stored import Chosen, PartOf, StoredSource
 from csaw.partition.arrays.nodes import open_group
 from csaw.partition.base import arguments
 from csaw.partition.base.arguments import maybe
-from csaw.partition.base.arrow_interface import ArrowTable
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.python_names import kept, reading
 from csaw.partition.base.read_only import frozen
@@ -174,7 +173,7 @@ class HopTables(OpenedSamples):
         return np.arange(width) // max(width // max(above, 1), 1)
 
 
-class Samples(HopTables, ShownSamples, ArrowTable):
+class Samples(HopTables, ShownSamples):
     """Finished samples, open for reading.
 
     Arrays are read when they are sliced, as in ``samples.walks[:1000]``, and compared with their checksums; a changed

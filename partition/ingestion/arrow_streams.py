@@ -187,7 +187,8 @@ def table_in_memory(
 ) -> tuple[Edges, Mapping[str, np.ndarray]]:
     """All edges of a table, and the columns that it has of them by their texts, ``time:...`` among them.
 
-    Arguments as of ``graph_in_memory``; arrays among them are left to the caller. Errors as of files.
+    They are found by the options of ``graph_in_memory``; those that are arrays are left to the caller. Errors are those
+    of files.
     """
     asked: Values = {"source_column": source_column, "target_column": target_column, "weights": weights}
     asked = {name: one if isinstance(one, str | int | None) else None for name, one in asked.items()}

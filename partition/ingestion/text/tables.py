@@ -1,10 +1,12 @@
 """Edge tables in Parquet or Arrow (Feather), through pyarrow."""
 
+import re
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 
 PARQUET = (".parquet", ".pq")
+HIVE = re.compile("([^=]+)=(.*)")
+"""Folders of tables that say the value of a column in all of their files, as ``year=2026``."""
 
 
 class TableRows(Recorded):
@@ -55,6 +59,7 @@ class TableRows(Recorded):
             raise OptionError(f"--skip-lines: {path} is a table and has no lines; expected text")
         self.path, self.skip_errors, self.span = path, options.on_error == "skip", span
         self.said, self.warnings = ReadRecord(dict(NOTHING_READ)), list[str]()
+        self.wanted = options.wishes.names
         self.batches = self._batches()
         self.first = first = next((batch for batch in self.batches if batch.num_rows), None)
         self.read, self.shape, self.read_as = Columns(), Shape(empty=first is None), NO_ROWS
@@ -258,20 +263,38 @@ class TableRows(Recorded):
             if self.path.endswith(PARQUET):
                 # Pages without a checksum, which writers may leave out, pass unchecked.
                 file = pyarrow.parquet.ParquetFile(self.path, page_checksum_verification=True)
-                yield from file.iter_batches(row_groups=self._groups(file.num_row_groups))
+                batches = file.iter_batches(row_groups=self._groups(file.num_row_groups))
             else:
-                yield from pyarrow.feather.read_table(self.path).to_batches()
+                batches = iter(pyarrow.feather.read_table(self.path).to_batches())
+            yield from map(self._with_folders, batches)
         except (pyarrow.ArrowException, OSError) as error:
             raise FormatError(
                 f"{self.path}: the file is damaged, or its type differs from its suffix ({error}); write or fetch "
                 "it again"
             ) from error
 
+    def _with_folders(self, batch: "RecordBatch") -> "RecordBatch":
+        """The rows with those columns that options name and that folders of the path say, as integers if they are."""
+        for name, value in (found.groups() for found in map(HIVE.fullmatch, Path(self.path).parts[:-1]) if found):
+            if name in self.wanted and name not in batch.schema.names:
+                batch = batch.append_column(name, _constant(unquote(value), batch.num_rows))
+        return batch
+
     def _groups(self, count: int) -> list[int]:
         """The row groups of the span."""
         size = Path(self.path).stat().st_size
         end = size if self.span.end is None else self.span.end
         return [group for group in range(count) if self.span.begin <= size * group // count < end]
+
+
+def _constant(value: str, rows: int) -> "Array":
+    """A column with the value of a folder in every row; Hive calls a missing one by a long name."""
+    import pyarrow
+
+    if value == "__HIVE_DEFAULT_PARTITION__":
+        return pyarrow.nulls(rows, pyarrow.int64())
+    is_integer = re.fullmatch("[-+]?[0-9]{1,18}", value) is not None
+    return pyarrow.repeat(pyarrow.scalar(int(value) if is_integer else value), rows)
 
 
 def _words(column: "Array", kept: np.ndarray) -> list[bytes]:
