@@ -34,12 +34,12 @@ DICTIONARY = 1 << 17  # ids that a dictionary has room for; pyarrow writes the o
 SPARE, PLAIN = 4, 40  # bits that ids may need more than the number of vertices does, or in all where these are more
 
 
-def pyarrow(by: str = "Parquet") -> ModuleType:
-    """The module, which ``by`` needs; MissingDependencyError where it is not installed."""
+def pyarrow() -> ModuleType:
+    """The module; MissingDependencyError where it is not installed."""
     try:
         import pyarrow
     except ImportError as error:
-        raise MissingDependencyError(f"{by} needs pyarrow: pip install pyarrow") from error
+        raise MissingDependencyError("Tables of Parquet and Arrow need pyarrow: pip install pyarrow") from error
     return pyarrow
 
 

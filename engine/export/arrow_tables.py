@@ -45,7 +45,7 @@ def stream_of(data: Samples | GraphStore) -> "RecordBatchReader":
         schema, tables = of_graph(Edges(data, processors(), HOLDS))
     shown = plain_schema(schema)
     batches = (batch for _, table in tables for batch in table.cast(shown).to_batches())
-    return pyarrow("Arrow").RecordBatchReader.from_batches(shown, batches)
+    return pyarrow().RecordBatchReader.from_batches(shown, batches)
 
 
 def of_samples(samples: Samples, start: int, stop: int) -> "Tables":

@@ -7,7 +7,7 @@ the partitions that they change. These are written anew; the files of all others
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -30,7 +30,7 @@ from csaw.partition.graph.store import INDICES, GraphStore, open_graph
 from csaw.partition.graph.versions import APPENDED, VersionDraft
 from csaw.partition.graph.write import StoreWriter
 from csaw.partition.ingestion.append_options import of_files, of_objects, policy_of, refuse_unfit
-from csaw.partition.ingestion.arrow_streams import stream_of
+from csaw.partition.ingestion.arrow_streams import read_dates, stream_of
 from csaw.partition.ingestion.dealt_edges import DealtEdges, Merged, Merging
 from csaw.partition.ingestion.given_graph import graph_in_memory
 from csaw.partition.ingestion.ingest_options import IngestOptions
@@ -116,14 +116,16 @@ def _read(
     """The new edges as a graph by itself: a store at ``place``, or one in memory."""
     given = dict(given)
     times = None if base.time is None or policy == REMOVE else TIME.name
-    stream = stream_of(edges, given, time=times, counts_decimals=False)
-    if stream is not None or are_files(edges):
+    if (stream := stream_of(edges, given)) is None and not are_files(edges):
+        return graph_in_memory(edges, **of_objects(base, policy, given))
+    with nullcontext() if stream is None else closing(stream):
+        if stream is not None:
+            read_dates(stream, given, usual=times, counts_decimals=False)
         options = IngestOptions(**of_files(base, policy, given))
         try:
             return ingest(stream or edges, place, options, update)  # type: ignore[arg-type]
         except StoreError as error:  # a full disk, say: nobody knows the folder of the draft
             raise type(error)(str(error).replace(str(place), str(base.base))) from error
-    return graph_in_memory(edges, **of_objects(base, policy, given))
 
 
 def require_same_kind(base: GraphStore, new: GraphStore, policy: str) -> None:

@@ -6,6 +6,8 @@ convert all columns for it, so only those that are read are given to Arrow.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import cached_property
 from importlib.util import find_spec
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -23,7 +25,7 @@ from csaw.partition.graph.store import GraphStore
 from csaw.partition.ingestion.columns import TIME_COLUMN, Columns, columns_of_table, place_of, wish_of
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.objects import Edges, Foreign, Wish, library_of
-from csaw.partition.ingestion.text.pieces import Ends
+from csaw.partition.ingestion.text.pieces import Ends, Piece
 from csaw.partition.ingestion.text.tables import TableRows
 from csaw.partition.ingestion.time_column import BY_UNIT
 
@@ -45,20 +47,31 @@ def is_stream(data: Foreign) -> bool:
 
 
 class ArrowStream:
-    """A table whose batches are read once. OptionError for an object that is no table.
-
-    Attributes:
-        name: of the object, for errors.
-        names: of its columns.
+    """A table whose batches are read once. It is opened, which runs the query of a relation, when its columns are asked
+    for: OptionError for an object that is no table.
     """
 
     def __init__(self, data: Foreign) -> None:
+        self.data: Any = data
         self.name = f"{type(data).__module__.partition('.')[0].lstrip('_')} {type(data).__name__}"
         self.frame: Any = data if library_of(type(data)) == "pandas" else None
         needed("pyarrow", self.name)
+
+    @cached_property
+    def reader(self) -> "RecordBatchReader | None":
+        """What reads the batches; None for a table of pandas."""
         with foreign(f"graph: {self.name}"):
-            self.reader = None if self.frame is not None else _reader(data)
-            self.names = [str(name) for name in (data.columns if self.reader is None else self.reader.schema.names)]  # type: ignore[attr-defined]
+            return None if self.frame is not None else _reader(self.data)
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of its columns."""
+        return [str(name) for name in (self.frame.columns if self.reader is None else self.reader.schema.names)]
+
+    def close(self) -> None:
+        """Let go of the query that makes the batches."""
+        if (reader := vars(self).get("reader")) is not None:
+            reader.close()
 
     def type_of(self, place: int) -> "DataType":
         """The type of a column; in pandas, where any value may be of another type, that of the first."""
@@ -114,6 +127,10 @@ class StreamRows(TableRows):
         weights = len(self.places) - 2 - len(options.further)
         return Columns(0, 1, 2 if weights else -1, tuple(range(2 + weights, len(self.places))))
 
+    def _checked(self, batch: "RecordBatch") -> Piece:
+        with foreign(f"graph: {self.path}"):  # pyarrow lacks kernels for some types
+            return super()._checked(batch)
+
     def _ids(self, batch: "RecordBatch", end: int, kept: np.ndarray) -> "Array":
         """Ids, which may be floats: pandas makes these of integers among missing values."""
         from pyarrow import array, types
@@ -128,22 +145,11 @@ class StreamRows(TableRows):
         return super()._ids(batch, end, kept)
 
 
-def stream_of(
-    data: Foreign, options: Values, *, time: str | None = None, counts_decimals: bool = True
-) -> ArrowStream | None:
-    """Open a table as a stream, if the edges need not be in memory for arrays that are given beside it.
+def stream_of(data: Foreign, options: Values) -> ArrowStream | None:
+    """The stream of a table, if the edges need not be in memory for arrays that are given beside it; None for anything
+    else. ``options`` of Python become those of an ingest, except for dates, which :func:`read_dates` looks for.
 
-    Args:
-        data: any object.
-        options: those of Python, which become those of an ingest.
-        time: the column of times where the options name none.
-        counts_decimals: whether times have the decimals of their column.
-
-    Returns:
-        The stream; None for anything else.
-
-    Raises:
-        OptionError: the object is no table, or an option contradicts another one.
+    OptionError for an option that contradicts another one.
     """
     arrays = [name for name in ("weights", "time") if not isinstance(options.get(name), str | int | None)]
     if arrays or isinstance(options.get("edge_columns"), Mapping) or options.get("vertex_ids") is not None:
@@ -159,14 +165,25 @@ def stream_of(
         del options["weights"]
     if (named := options.pop("time", None)) is not None:
         options["time_column"] = named
-    stream, named = ArrowStream(data), options.get("time_column", time)
-    if named is not None and options.get("time_format") is None:
-        _read_dates(stream, named, options, counts_decimals)
-    return stream
+    return ArrowStream(data)
 
 
-def _read_dates(stream: ArrowStream, column: Wish, options: Values, counts_decimals: bool) -> None:
-    """Set the options of times by the type of their column, if it has dates or timestamps."""
+def read_dates(stream: ArrowStream, options: Values, *, usual: Wish = None, counts_decimals: bool = True) -> None:
+    """Set the options of times by the type of their column, if it has dates or timestamps and nobody says how it is
+    read.
+
+    Args:
+        stream: the table.
+        options: those of an ingest.
+        usual: the column of times where the options name none.
+        counts_decimals: whether times have the decimals of their column.
+
+    Raises:
+        OptionError: there is no such column.
+    """
+    column = options.get("time_column", usual)
+    if column is None or options.get("time_format") is not None:
+        return
     from pyarrow import types
 
     place = place_of(stream.name, stream.names, len(stream.names), wish_of(TIME_COLUMN, column) or "", TIME_COLUMN)
@@ -198,9 +215,11 @@ def table_in_memory(
         asked["edge_columns"] = edge_columns
     stream = stream_of(data, asked)
     assert stream is not None  # no arrays are left
-    options = IngestOptions(**asked)
-    rows = StreamRows(stream, options)
-    pieces = list(rows)
+    with closing(stream):
+        read_dates(stream, asked)
+        options = IngestOptions(**asked)
+        rows = StreamRows(stream, options)
+        pieces = list(rows)
     sources, targets = (
         _joined(stream.name, ends) for ends in ([one.src for one in pieces], [one.dst for one in pieces])
     )

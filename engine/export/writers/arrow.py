@@ -35,7 +35,7 @@ def write_graph(edges: Edges, file: IO[bytes], name: str, update: Callable[[int]
 def _write(file: IO[bytes], given: "Tables", update: Callable[[int], None]) -> None:
     schema, tables = given
     shown = plain_schema(schema)
-    with pyarrow("Arrow").ipc.new_file(file, shown) as out:
+    with pyarrow().ipc.new_file(file, shown) as out:
         for done, table in tables:
             out.write_table(table.cast(shown))
             update(done)

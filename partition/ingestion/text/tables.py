@@ -311,11 +311,15 @@ def _numbers(column: "Array", kept: np.ndarray) -> np.ndarray:
 
 def _decoded(column: "Array") -> "Array":
     """The column without a dictionary, into which pandas turns categories, or without lengths of runs."""
-    from pyarrow import compute, types
+    from pyarrow import DictionaryArray, compute, types
 
     if types.is_run_end_encoded(column.type):
         return compute.run_end_decode(column)
-    return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
+    if not types.is_dictionary(column.type):
+        return column
+    if types.is_string_view(column.type.value_type):  # of polars; pyarrow has no kernel that decodes it
+        column = DictionaryArray.from_arrays(column.indices, column.dictionary.cast("string"))
+    return column.dictionary_decode()
 
 
 def _is_words(kind: "DataType") -> bool:

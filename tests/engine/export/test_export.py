@@ -480,7 +480,7 @@ def test_bytes_that_are_no_utf8_go_to_text_and_not_to_parquet(tmp_path):
     assert (tmp_path / "out.txt").read_bytes().startswith(b"a \xff c d\n")
     with pytest.raises(
         OptionError,
-        match=r"vertex id '.*xff' cannot be written to Parquet: its strings are UTF-8; export to CSV or NumPy",
+        match=r"vertex id '.*xff' cannot be written to Parquet or Arrow: their strings are .*; export to CSV or NumPy",
     ):
         export(path, tmp_path / "out.parquet")
 

@@ -34,6 +34,9 @@ OF_FILE = {
 }
 
 
+DECIMALS = pa.table({"u": pa.array([1, 2], pa.decimal128(9, 2)), "v": [1, 2]})
+
+
 class Stream:
     """A library's table that has the interface and nothing else."""
 
@@ -177,14 +180,54 @@ class Broken:
         return pa.RecordBatchReader.from_batches(edges(pa.int64()).schema, batches()).__arrow_c_stream__()
 
 
+class Query:
+    """A relation of a database, which answers no other query while its batches are open."""
+
+    def __init__(self, table, open_ones):
+        self.table, self.open_ones = table, open_ones
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        def batches():
+            self.open_ones.append(self)
+            try:
+                yield from self.table.to_batches()
+                yield from self.table.to_batches()
+            finally:
+                self.open_ones.remove(self)
+
+        return pa.RecordBatchReader.from_batches(self.table.schema, batches()).__arrow_c_stream__()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "column u holds decimal"),
+        ({"weights": "cost"}, "no column 'cost'"),
+        ({"source_column": 5}, "expected a number from 1 to 2"),
+        ({"time": "v"}, "two roles"),
+        ({"time": "cost"}, "no column 'cost'"),
+    ],
+)
+def test_a_query_is_closed_after_an_error(tmp_path, options, said):
+    still_open, kept = [], []
+    for make in (csaw.graph, lambda data, **how: csaw.partition(data, tmp_path / "g.zarr", **how)):
+        with pytest.raises(CsawError, match=said) as caught:
+            make(Query(DECIMALS, still_open), **options)
+        kept.append(caught)  # with its traceback, as a notebook does
+        assert still_open == []
+    base = csaw.partition([(1, 2)], tmp_path / "h.zarr")
+    with pytest.raises(CsawError, match="decimal"):
+        csaw.append(base, Query(DECIMALS, still_open))
+    assert still_open == []
+    seen = csaw.partition.preview(Query(TABLE.select(["from", "to"]), still_open))
+    assert (len(seen["edges"]), still_open) == (5, [])
+
+
 class Wrong:
     """An object whose interface gives what is no stream."""
 
     def __arrow_c_stream__(self, requested_schema=None):
         return 3
-
-
-DECIMALS = edges(pa.decimal128(9, 2), values=(1, 2, 3))
 
 
 @pytest.mark.parametrize(
