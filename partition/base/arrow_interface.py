@@ -2,9 +2,6 @@
 
 from importlib import import_module
 
-TABLES = "csaw.engine.export.arrow_tables"
-"""What makes tables of either. It is above all that it reads, and loaded by name when a library asks for a table."""
-
 
 class ArrowTable:
     """Gives a graph or samples the method by which pyarrow, polars, DuckDB and others read its rows."""
@@ -21,4 +18,5 @@ class ArrowTable:
         Raises:
             MissingDependencyError: pyarrow is not installed.
         """
-        return import_module(TABLES).stream_of(self).__arrow_c_stream__(requested_schema)
+        # a room above, which reads both, makes the tables
+        return import_module("csaw.engine.export.arrow_tables").stream_of(self).__arrow_c_stream__(requested_schema)

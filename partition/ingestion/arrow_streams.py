@@ -169,23 +169,14 @@ def stream_of(data: Foreign, options: Values) -> ArrowStream | None:
 
 
 def read_dates(stream: ArrowStream, options: Values, *, usual: Wish = None, counts_decimals: bool = True) -> None:
-    """Set the options of times by the type of their column, if it has dates or timestamps and nobody says how it is
-    read.
-
-    Args:
-        stream: the table.
-        options: those of an ingest.
-        usual: the column of times where the options name none.
-        counts_decimals: whether times have the decimals of their column.
-
-    Raises:
-        OptionError: there is no such column.
+    """Set the options of times, unless somebody has, if their column has dates or timestamps: ``usual`` where the
+    options name none. ``counts_decimals``: times have the decimals of the column. OptionError where there is none.
     """
+    from pyarrow import types
+
     column = options.get("time_column", usual)
     if column is None or options.get("time_format") is not None:
         return
-    from pyarrow import types
-
     place = place_of(stream.name, stream.names, len(stream.names), wish_of(TIME_COLUMN, column) or "", TIME_COLUMN)
     kind = stream.type_of(place)
     if types.is_date(kind) or types.is_timestamp(kind):
