@@ -26,7 +26,7 @@ from csaw.partition.ingestion.columns import TIME_COLUMN, Columns, columns_of_ta
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.objects import Edges, Foreign, Wish, library_of
 from csaw.partition.ingestion.text.pieces import Ends, Piece
-from csaw.partition.ingestion.text.tables import TableRows
+from csaw.partition.ingestion.text.tables import TableRows, is_words
 from csaw.partition.ingestion.time_column import BY_UNIT
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class StreamRows(TableRows):
     """The rows of a stream. Two or three columns without telling names count by their places, as in other objects."""
 
     def __init__(self, stream: ArrowStream, options: IngestOptions) -> None:
-        self.stream, self.wishes = stream, options.wishes
+        self.stream, self.wishes, self.guesses = stream, options.wishes, options.id_type == "auto"
         super().__init__(stream.name, options)
 
     def _batches(self) -> Iterator["RecordBatch"]:  # type: ignore[override]
@@ -136,6 +136,11 @@ class StreamRows(TableRows):
         from pyarrow import array, types
 
         column = batch.column(end)
+        if self.shape.strings and self.guesses and not is_words(column.type):
+            raise FormatError(
+                f"{self.path}: column {self.names[end]} holds {column.type}, expected strings as the other end has; "
+                "convert it to strings"
+            )
         if types.is_floating(column.type) and not self.shape.strings:
             held = column.cast("float64").to_numpy(zero_copy_only=False)
             whole = (np.abs(held) <= EXACT) & (held == np.floor(held))

@@ -70,7 +70,7 @@ class TableRows(Recorded):
         """Choose the columns, by the first batch."""
         self.names = [str(name) for name in first.schema.names]
         self.read = self._choose(self.names, options)
-        words = any(_is_words(first.schema.field(end).type) for end in (self.read.source, self.read.target))
+        words = any(is_words(first.schema.field(end).type) for end in (self.read.source, self.read.target))
         self.shape = Shape(
             strings=options.id_type == "string" or (words and options.id_type == "auto"),
             further=options.further,
@@ -172,7 +172,7 @@ class TableRows(Recorded):
             raise FormatError(f"{self.path}: column {self.names[end]} holds {column.type}, expected vertex ids")
         if self.shape.strings:
             return column
-        if _is_words(column.type):
+        if is_words(column.type):
             number = compute.match_substring_regex(column.cast("string"), r"^[-+]?[0-9]{1,18}$").fill_null(False)
             self._check(batch, end, kept, number.to_numpy(zero_copy_only=False), "an integer (--id-type int)")
             return compute.if_else(number, column.cast("string"), "0").cast("int64")
@@ -322,7 +322,8 @@ def _decoded(column: "Array") -> "Array":
     return column.dictionary_decode()
 
 
-def _is_words(kind: "DataType") -> bool:
+def is_words(kind: "DataType") -> bool:
+    """Whether values of a type are strings."""
     from pyarrow import types
 
     kind = kind.value_type if types.is_dictionary(kind) or types.is_run_end_encoded(kind) else kind

@@ -144,6 +144,12 @@ def test_ids_of_any_type_of_integers_and_strings(tmp_path, kind):
     assert csaw.partition(Stream(table), tmp_path / "g.zarr").fingerprint == expected.fingerprint
 
 
+def test_ids_of_two_types_are_strings_where_that_is_asked_for(tmp_path):
+    mixed = pa.table({"u": ["a", "7"], "v": [7, 8]})
+    made = csaw.partition(Stream(mixed), tmp_path / "g.zarr", id_type="string")
+    assert made.fingerprint == csaw.graph([("a", "7"), ("7", "8")]).fingerprint
+
+
 def test_batches_of_ids_below_and_beyond_int64_are_of_one_graph(tmp_path):
     large = pa.concat_tables([edges(pa.uint64()), edges(pa.uint64(), values=(2**64 - 1, 3, 9))])
     made = csaw.partition(Stream(large), tmp_path / "g.zarr")
@@ -241,6 +247,8 @@ class Wrong:
         (edges(pa.bool_(), values=(True, False, True)), {}, FormatError, "column u holds bool"),
         (edges(pa.binary(), values=(b"a", b"b", b"c")), {}, FormatError, "column u holds binary"),
         (edges(pa.timestamp("s")), {}, FormatError, r"column u holds timestamp\[s\]"),
+        (pa.table({"u": ["a"], "v": [1]}), {}, FormatError, "column v holds int64, expected strings as the other end"),
+        (pa.table({"u": [b"a"], "v": ["a"]}), {}, FormatError, "column u holds binary, expected strings as the other"),
         (edges(pa.null(), values=[None] * 3), {}, FormatError, "row 1, column u: expected a value"),
         (edges(pa.float64(), values=(1, 2.5, 3)), {}, FormatError, "row 2, column u: expected a whole number"),
         (edges(pa.float64(), values=(1, 2, 2.0**60)), {}, FormatError, "row 3, column u: expected a whole number"),
