@@ -79,8 +79,9 @@ def graph(
     - PyTorch Geometric: an ``edge_index``, a tensor [2, edges], or a Data object, with ``edge_weight`` as weights.
       Edges have the direction of ``edge_index``. Or a TemporalData, whose ``t`` are the times of the edges. Or a
       HeteroData: node 5 of the type ``paper`` is the vertex ``paper:5``, and edge types are relations.
-    - pandas, polars, Arrow: a table with two or three columns, or with more columns if their names identify the ends,
-      by the rules of ``csaw partition``.
+    - pandas, and any library with Arrow's ``__arrow_c_stream__``, such as polars, DuckDB, narwhals and pyarrow: a table
+      with two or three columns, or with more columns if their names identify the ends, by the rules of ``csaw
+      partition``; also lazy frames of polars, and data sets of pyarrow.
     - NumPy: an array of edges [edges, 2], or [edges, 3] with weights.
     - Python: a list of ``(source, target)`` or ``(source, target, weight)``; a tuple of columns, ``(sources,
       targets)``; or a dict of neighbors, ``{0: [1, 2], 1: [2]}`` or ``{0: {1: weight, 2: weight}}``.

@@ -185,8 +185,9 @@ def append(
 
     Args:
         graph: The graph store: its path, or open.
-        edges: Path of a file or a folder, a list of paths, or a graph in memory, as :func:`csaw.graph` accepts it. For
-            a graph with several types of vertices, a dict of relations and files such as
+        edges: Path of a file or a folder, a list of paths, or a graph in memory, as :func:`csaw.graph` accepts it. A
+            table with ``__arrow_c_stream__`` is read in batches and takes the options of files, too. For a graph with
+            several types of vertices, a dict of relations and files such as
             ``{("author", "writes", "paper"): "new.csv"}``, or a HeteroData.
         progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with the
             number of bytes read and the total (default: None, a bar in Jupyter and nothing elsewhere).

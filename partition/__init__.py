@@ -72,20 +72,23 @@ class PartitionModule(ModuleType):
             csaw.partition("web-Google.txt.gz", "web.zarr", memory="4GiB")
             csaw.partition(["part-0.csv", "part-1.csv"], "web.zarr", source_column="from", target_column="to")
             csaw.partition(networkx_graph, "friends.zarr")
+            csaw.partition(duckdb.sql("FROM 'calls.parquet'"), "calls.zarr", source_column="caller", time="at")
 
         Args:
             inputs: path of an edge list, a Matrix Market, CSV, Parquet or Arrow file, plain or compressed, or of a
-                folder of them; a list of paths, whose files make one graph; a dict of the relations of a graph with
-                several types and their files, ``{("author", "writes", "paper"): "writes.csv"}``; or a graph in memory,
-                as :func:`csaw.graph` accepts or returns it.
+                folder of them, or a pattern such as ``days/*.csv``; a list of paths, whose files make one graph; a dict
+                of the relations of a graph with several types and their files, ``{("author", "writes", "paper"):
+                "writes.csv"}``; or a graph in memory, as :func:`csaw.graph` accepts or returns it.
             out: path of the store to make.
             progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with
                 the number of bytes read and the total. By default there is a bar in Jupyter and nothing elsewhere.
             **options: options of ``csaw partition``, with the same values: ``memory="4GiB"``, ``directed=False``,
-                ``duplicates="sum"``; :class:`PartitionOptions` lists all. A graph in memory takes ``weights``,
-                ``vertex_ids``, ``edge_columns`` and ``time``, and of the others only ``directed``, ``reverse``,
-                ``duplicates``, ``self_loops``, ``partitions``, ``partition_size``, ``balance``, ``compression`` and
-                ``overwrite``.
+                ``duplicates="sum"``; :class:`PartitionOptions` lists all. Tables with ``__arrow_c_stream__``, as those
+                of DuckDB, polars and pandas, are read in batches like a file and take the same options, and ``weights``
+                and ``time`` as for :func:`csaw.graph`. Another graph in memory takes ``weights``, ``vertex_ids``,
+                ``edge_columns`` and ``time``, and of the others only ``directed``, ``reverse``, ``duplicates``,
+                ``self_loops``, ``partitions``, ``partition_size``, ``balance``, ``compression`` and ``overwrite``; so
+                does a table if one of these is an array.
 
         Returns:
             The open graph store.

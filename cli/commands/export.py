@@ -22,8 +22,8 @@ STDOUT = "-"
 @click.option(
     "--format",
     "format",
-    help="Format: for samples text, csv, npy, parquet, graphml, pyg or torch; for graphs text, csv, "
-    "matrix-market, parquet, metis, graphml, npz or ids [default: from the name of OUT; text if OUT is "
+    help="Format: for samples text, csv, npy, parquet, arrow, graphml, pyg or torch; for graphs text, csv, "
+    "matrix-market, parquet, arrow, metis, graphml, npz or ids [default: from the name of OUT; text if OUT is "
     "-].",
 )
 @click.option(
@@ -68,19 +68,19 @@ def export(
     """Export a sample or a graph to the file OUT, or to standard output if OUT is -.
 
     The suffix of OUT determines the format; standard output gets text, or the format that --format names. A sample can
-    become text (.txt, .txt.gz), CSV (.csv, .csv.gz), NumPy (.npy), Parquet (.parquet), GraphML (.graphml, .graphml.gz),
-    arrays for PyTorch Geometric (.npz), or the same as PyTorch tensors (.pt). Text has one walk per line, for gensim's
-    corpus_file; for other samples it has one edge per line, "instance src dst depth", followed by its time, if any.
-    Text and CSV write times as in the graph's input: numbers, decimals or dates.
+    become text (.txt, .txt.gz), CSV (.csv, .csv.gz), NumPy (.npy), Parquet (.parquet), Arrow (.arrow, .feather),
+    GraphML (.graphml, .graphml.gz), arrays for PyTorch Geometric (.npz), or the same as PyTorch tensors (.pt). Text has
+    one walk per line, for gensim's corpus_file; for other samples it has one edge per line, "instance src dst depth",
+    followed by its time, if any. Text and CSV write times as in the graph's input: numbers, decimals or dates.
 
     If a sample as Parquet exceeds about 128 MiB, OUT is a folder, which several threads write: OUT/part-00000.parquet
     and so on, in the order of instances. On standard output it is one file. pandas, polars, Dask, DuckDB
     (OUT/*.parquet) and pyarrow read the folder as one table.
 
     STORE may also be a file of edges or the name of a dataset. A graph can become text (.txt, .txt.gz), CSV (.csv,
-    .csv.gz), Matrix Market (.mtx, .mtx.gz), Parquet (.parquet), METIS (.metis, .graph), GraphML (.graphml, .graphml.gz)
-    or a matrix for scipy.sparse (.npz). Vertices keep the ids of your file, except that Matrix Market, METIS and .npz
-    number them; --format ids writes one line per vertex with its id.
+    .csv.gz), Matrix Market (.mtx, .mtx.gz), Parquet (.parquet), Arrow (.arrow, .feather), METIS (.metis, .graph),
+    GraphML (.graphml, .graphml.gz) or a matrix for scipy.sparse (.npz). Vertices keep the ids of your file, except that
+    Matrix Market, METIS and .npz number them; --format ids writes one line per vertex with its id.
 
     A .npz or .pt file of a sample is one batch, as from PyG's NeighborLoader(disjoint=True). The arrays edge_index
     (from each neighbor to the vertex that it was drawn for), seed and walk contain numbers of the batch's nodes. The

@@ -39,7 +39,7 @@ def pyarrow() -> ModuleType:
     try:
         import pyarrow
     except ImportError as error:
-        raise MissingDependencyError("Parquet needs pyarrow: pip install pyarrow") from error
+        raise MissingDependencyError("Tables of Parquet and Arrow need pyarrow: pip install pyarrow") from error
     return pyarrow
 
 
@@ -108,12 +108,17 @@ def _writer(file: IO[bytes], schema: "Schema", sparse: list[str]) -> "ParquetWri
         "column_encoding": dict.fromkeys(numbers, "DELTA_BINARY_PACKED"),
         "compression": dict.fromkeys(columns, "SNAPPY") | dict.fromkeys(numbers, "NONE"),
     }
-    shown = pa.schema([field.with_type(_plain(field.type)) for field in schema], metadata=schema.metadata)
+    shown = plain_schema(schema)
     if shown.equals(schema):
         return pq.ParquetWriter(file, schema, **packed)
     made = pq.ParquetWriter(file, schema, store_schema=False, **packed)
     made.add_key_value_metadata({**schema.metadata, "ARROW:schema": base64.b64encode(shown.serialize().to_pybytes())})
     return made
+
+
+def plain_schema(schema: "Schema") -> "Schema":
+    """The schema without dictionaries."""
+    return pyarrow().schema([field.with_type(_plain(field.type)) for field in schema], metadata=schema.metadata)
 
 
 def _column(field: "Field") -> tuple[str, "DataType"]:
@@ -154,5 +159,5 @@ def vertices(ids: np.ndarray, words: Words | None, where: Path, nulls: np.ndarra
     try:
         held = pa.array(texts, pa.binary()).cast(pa.string())
     except pa.ArrowInvalid:
-        raise refused(next(filterfalse(is_utf8, texts)), "Parquet", "its strings are UTF-8") from None
+        raise refused(next(filterfalse(is_utf8, texts)), "Parquet or Arrow", "their strings are UTF-8") from None
     return pa.DictionaryArray.from_arrays(pa.array(number, pa.int64(), mask=nulls), held)

@@ -167,7 +167,7 @@ def left_out(edges: Edges, holds: Sequence[str]) -> dict[str, str]:
         if names
         else "",
         "edge_ids": "the format has no place for them" if edges.has_edge_ids else "",
-        "edge_columns": f"the format has no place for {further}; csv and parquet have all numbers of edges"
+        "edge_columns": f"the format has no place for {further}; csv, parquet and arrow have all numbers of edges"
         if (further := ", ".join(column.name for column in store.further_columns if column not in edges.further))
         else "",
         "direction": (

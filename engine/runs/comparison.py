@@ -35,7 +35,6 @@ from csaw.partition.base.plain_data import OptionValue, Record, Values
 from csaw.partition.base.python_names import reading
 from csaw.partition.base.stages import stage
 from csaw.partition.errors import OptionError, StoreError
-from csaw.partition.graph.changed_rows import changed_rows, with_edge_to
 from csaw.partition.graph.versions import at_version, drawn_from
 
 COMPARING = "comparing with the sample"
@@ -224,6 +223,8 @@ def _compared(samples: Samples, before: Job | None, job: Job) -> Comparison:
     everything = _why_everything(samples, before, job) or reads.everything
     changed, rows = np.zeros(job.store.vertices + 1, bool), 0
     if not everything:
+        from csaw.partition.graph.changed_rows import changed_rows, with_edge_to  # brings Numba
+
         assert before is not None
         changed = changed_rows(before.store, job.store, job.plan.needs.stored_columns)
         rows = int(changed.sum())

@@ -21,6 +21,7 @@ from csaw.engine.samples.results import total
 from csaw.partition.arrays.words import Words
 from csaw.partition.base import arguments
 from csaw.partition.base.arguments import maybe
+from csaw.partition.base.arrow_interface import ArrowTable
 from csaw.partition.base.parallel import heeding
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.python_names import reading
@@ -184,7 +185,7 @@ def joined(parts: list[Arrays]) -> Arrays:
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
-class OpenedSamples:
+class OpenedSamples(ArrowTable):
     """Samples of a source; :class:`Samples` describes them.
 
     source: where the arrays are. first: the number of the first instance. algo: the file of an algorithm that csaw does

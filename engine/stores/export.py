@@ -77,8 +77,9 @@ def export(
         store: Path of a sample store or a graph store, an open one, which may be in memory, a file of edges, or the
             name of a dataset.
         out: Path of the file to write, or an open binary stream, such as ``sys.stdout.buffer``, which stays open.
-        format: For samples text, csv, npy, parquet, graphml, pyg or torch; for graphs text, csv, matrix-market,
-            parquet, metis, graphml, npz or ids. None: from the suffix of ``out``; for a stream, text.
+        format: For samples text, csv, npy, parquet, arrow, graphml, pyg or torch; for graphs text, csv,
+            matrix-market, parquet, arrow, metis, graphml, npz or ids. None: from the suffix of ``out``; for a stream,
+            text.
         graph: For samples, the graph store or its path, for formats with the positions of edges. None: the path when it
             was sampled, if it still exists. A virtual sample is drawn from it.
         part: For samples, write only the instances from the first number up to, but not including, the second: two

@@ -7,7 +7,7 @@ the partitions that they change. These are written anew; the files of all others
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, nullcontext
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -22,7 +22,7 @@ from csaw.partition.base.stages import EDGES, stage
 from csaw.partition.errors import FormatError, NoEdgesError, StoreError
 from csaw.partition.graph.attributes import EDGE_IDS, STRING
 from csaw.partition.graph.clusters import Made, joined_clusters
-from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT
+from csaw.partition.graph.edge_columns import EDGE_ID, TIME, TIME_ORDER, WEIGHT
 from csaw.partition.graph.grown_ids import GrownIds, grown_ids
 from csaw.partition.graph.growth import STAYING
 from csaw.partition.graph.merging import KEEP, REMOVE, SUM, Counts
@@ -31,6 +31,7 @@ from csaw.partition.graph.store import INDICES, GraphStore, open_graph
 from csaw.partition.graph.versions import APPENDED, GROWN, VersionDraft
 from csaw.partition.graph.write import StoreWriter
 from csaw.partition.ingestion.append_options import of_files, of_objects, policy_of, refuse_unfit
+from csaw.partition.ingestion.arrow_streams import read_dates, stream_of
 from csaw.partition.ingestion.dealt_edges import DealtEdges, Merged, Merging
 from csaw.partition.ingestion.given_graph import graph_in_memory
 from csaw.partition.ingestion.ingest_options import IngestOptions
@@ -129,14 +130,19 @@ def _read(
     base: GraphStore, policy: str, edges: object, given: Values, place: Path, update: Progress | None
 ) -> GraphStore:
     """The new edges as a graph by itself: a store at ``place``, or one in memory."""
-    if are_files(edges):
+    given = dict(given)
+    times = None if base.time is None or policy == REMOVE else TIME.name
+    if (stream := stream_of(edges, given)) is None and not are_files(edges):
+        named = of_objects(base, policy, given)
+        return graph_in_memory(edges, **named) if base.types is None else of_hetero(base, edges, policy, named)
+    with nullcontext() if stream is None else closing(stream):
+        if stream is not None:
+            read_dates(stream, given, usual=times, counts_decimals=False)
         options = IngestOptions(**of_files(base, policy, given))
         try:
-            return ingest(edges, place, options, update)  # type: ignore[arg-type]
+            return ingest(stream or edges, place, options, update)  # type: ignore[arg-type]
         except StoreError as error:  # a full disk, say: nobody knows the folder of the draft
             raise type(error)(str(error).replace(str(place), str(base.base))) from error
-    named = of_objects(base, policy, given)
-    return graph_in_memory(edges, **named) if base.types is None else of_hetero(base, edges, policy, named)
 
 
 def require_same_kind(base: GraphStore, new: GraphStore, policy: str) -> None:

@@ -37,6 +37,7 @@ ENDS = (
 )
 SIDES = SOURCES, TARGETS = tuple({pair[end] for pair in ENDS} for end in (0, 1))
 WEIGHTS = ("weight", "weights", "edgeweight", "w")
+KNOWN_NAMES = {*SOURCES, *TARGETS, *WEIGHTS}
 TIMES = ("time", "times", "timestamp", "timestamps", "datetime", "date", "ts", "t")
 FLAGS = ("--source-column", "--target-column", "--weight-column")
 EDGE_COLUMN, TIME_COLUMN = "--edge-column", "--time-column"
@@ -149,6 +150,17 @@ def choose(where: str, names: Sequence[str] | None, count: int, wishes: Wishes) 
                 f"{where}: column {place + 1} cannot have two roles; choose different columns with {flag} and {other}"
             )
     return Columns(source, target, weight, further)
+
+
+def columns_of_table(where: str, names: Sequence[str], wishes: Wishes) -> Columns:
+    """The columns of a table in memory: of two or three without telling names, which nobody names, by their places.
+
+    Errors as of ``choose``.
+    """
+    plain_names = [plain(name) for name in names]
+    tells = len(set(plain_names)) < len(names) or any(name in KNOWN_NAMES for name in plain_names)
+    known = names if len(names) > 3 or tells or wishes.names else None
+    return choose(where, known, len(names), wishes)
 
 
 def notes(names: Sequence[str], columns: Columns, wishes: Wishes) -> list[str]:

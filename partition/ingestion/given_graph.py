@@ -15,10 +15,11 @@ from csaw.partition.errors import FormatError, NoEdgesError, OptionError
 from csaw.partition.graph.edge_columns import TIME, given_columns
 from csaw.partition.graph.given_arrays import column_of, weights_of
 from csaw.partition.graph.in_memory import MOST_VERTICES, InMemory, has_repeats, merged, rows_of_edges, too_many
+from csaw.partition.ingestion.arrow_streams import is_stream, table_in_memory
 from csaw.partition.ingestion.hetero_data import hetero_in_memory, is_hetero
 from csaw.partition.ingestion.ingest_options import POLICIES, IngestOptions
 from csaw.partition.ingestion.object_columns import edge_columns_of, given_times, refuse_other_indexes
-from csaw.partition.ingestion.objects import AUTO, Edges, Foreign, Wish, edges_of
+from csaw.partition.ingestion.objects import AUTO, Edges, Foreign, Wish, edges_of, library_of
 
 Ids = np.ndarray | list[bytes]
 """Integers, or words as they are stored."""
@@ -55,7 +56,7 @@ def graph_in_memory(
         _refuse_options(locals())
         return hetero_in_memory(data)
     refuse_other_indexes(data, edge_columns, weights=weights, time=time)
-    found, times = edges_of(data, weights, source_column, target_column), given_times(data, time)
+    found, further, times = _read(data, weights, source_column, target_column, edge_columns, time)
     usual = "keep" if times else found.duplicates if directed is None else "first"
     said = usual if duplicates is None else duplicates
     if found.added is not None and duplicates is None and not times:
@@ -65,7 +66,6 @@ def graph_in_memory(
         found = found._replace(vertices=_named(found, vertex_ids))
     ends, ids, vertices = numbered(found)
     kept = _kept_weights(found, ends[0].size, counts=said == "sum")
-    further = edge_columns_of(data, edge_columns or {})
     if times and any(str(name).partition(":")[0].lower() == TIME.name for name in further):
         raise OptionError("time: the graph also has an edge column time; give only one of them")
     columns = given_columns({**further, **times}, ends[0].size)
@@ -89,6 +89,26 @@ def graph_in_memory(
     )
     made.report.update(_told(made, options, ends, counts=found.weights is None and said == "sum"))
     return made
+
+
+def _read(
+    data: Foreign,
+    weights: ArrayLike | None,
+    source_column: Wish,
+    target_column: Wish,
+    edge_columns: Mapping[str, ArrayLike] | Sequence[str] | None,
+    time: ArrayLike | str | None,
+) -> tuple[Edges, Mapping[str, ArrayLike], Mapping[str, ArrayLike]]:
+    """The edges of an object, further columns of them, and their times as another one."""
+    if library_of(type(data)) is not None or not is_stream(data):
+        found = edges_of(data, weights, source_column, target_column)
+        return found, edge_columns_of(data, edge_columns or {}), given_times(data, time)
+    found, columns = table_in_memory(data, weights, source_column, target_column, edge_columns, time)
+    if weights is not None and not isinstance(weights, str):
+        found = found._replace(weights=weights)
+    named = edge_columns if isinstance(edge_columns, Mapping) else list(columns.items())[: len(edge_columns or ())]
+    times = dict(list(columns.items())[-1:]) if isinstance(time, str) else given_times(data, time)
+    return found, dict(named), times
 
 
 def _kept_weights(found: Edges, edges: int, *, counts: bool) -> np.ndarray | None:
@@ -200,6 +220,8 @@ def _ids(where: str, given: ArrayLike) -> Ids:
 
     OptionError for ids that are neither integers nor strings, or not all the same.
     """
+    if isinstance(given, Words):
+        return list(map(bytes, given.encoded()))
     held = column_of(where, given)
     if held.ndim != 1:
         raise OptionError(f"{where}: expected a column of vertex ids, found the shape {held.shape}")

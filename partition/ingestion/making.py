@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -24,6 +24,7 @@ from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.write import write_graph
 from csaw.partition.ingestion.append import Appended, append_edges
 from csaw.partition.ingestion.append_options import AppendOptions
+from csaw.partition.ingestion.arrow_streams import ArrowStream, read_dates, stream_of
 from csaw.partition.ingestion.given_graph import graph_in_memory
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.job import IngestJob, budget_of, crew_of
@@ -173,7 +174,18 @@ class PartitionOptions(TypedDict, total=False):
 
 
 # Of a graph in memory.
-GRAPH = ("weights", "directed", "duplicates", "self_loops", "reverse", "vertex_ids", "edge_columns", "time")
+GRAPH = (
+    "weights",
+    "directed",
+    "duplicates",
+    "self_loops",
+    "reverse",
+    "vertex_ids",
+    "edge_columns",
+    "time",
+    "source_column",
+    "target_column",
+)
 OF_FILES = {
     "weights": "; name a column with weight_column",
     "time": "; name a column with time_column",
@@ -196,9 +208,9 @@ def make(
         return store_of_tables(tables, out, IngestOptions(**options))
     if (found := _files_of(inputs, options)) is None:
         return written(_in_memory(inputs, options), out, options)
-    files = found.paths if isinstance(found, RelationFiles) else found
+    files = found.paths if isinstance(found, RelationFiles) else [] if isinstance(found, ArrowStream) else found
     total = sum(Path(file).stat().st_size for file in files if Path(file).is_file())
-    with progress_of(progress, READING, total, "bytes") as update:
+    with _opened_with_dates(found, options), progress_of(progress, READING, total, "bytes") as update:
         return ingest(found, out, IngestOptions(**options), lambda done, total: update(done))
 
 
@@ -232,7 +244,8 @@ def look(inputs: Foreign, given: Values) -> Record:
         return preview_in_memory(tables_in_memory(tables, IngestOptions(**options)))
     if (found := _files_of(inputs, options)) is None:
         return preview_in_memory(_in_memory(inputs, options))
-    return preview(found, IngestOptions(**options))
+    with _opened_with_dates(found, options):
+        return preview(found, IngestOptions(**options))
 
 
 def store_of_tables(tables: KeyedTables, out: str | Path, options: IngestOptions) -> GraphStore:
@@ -252,9 +265,9 @@ def _tables_of(inputs: Foreign, options: Values) -> KeyedTables | None:
     return KeyedTables.of(inputs, reverses) if reverses else found
 
 
-def _files_of(inputs: Foreign, options: Values) -> list[str] | RelationFiles | None:
-    """The files that are meant, of relations if ``inputs`` maps these to files; None where ``inputs`` is a graph of a
-    program. ``options`` become those of an ingest.
+def _files_of(inputs: Foreign, options: Values) -> list[str] | RelationFiles | ArrowStream | None:
+    """The files that are meant, of relations if ``inputs`` maps these to files, or the table that is read like one;
+    None where ``inputs`` is another graph of a program. ``options`` become those of an ingest.
     """
     reverses = options.pop("reverse_relations", False)
     relations = relations_of(inputs)
@@ -264,10 +277,23 @@ def _files_of(inputs: Foreign, options: Values) -> list[str] | RelationFiles | N
         _refuse_unknown(options)
         return RelationFiles.of(relations, flag("reverse_relations", reverses))
     if not _are_paths(inputs):
-        return None
+        if (stream := stream_of(inputs, options)) is not None:
+            _refuse_unknown(options)
+        return stream
     _refuse_unknown(options)
     paths = [inputs] if isinstance(inputs, str | os.PathLike) else inputs
     return files_of([os.fspath(path) for path in paths])
+
+
+@contextmanager
+def _opened_with_dates(found: Input, options: Values) -> Iterator[None]:
+    """Look for dates in a table, which is closed at the end: until then a database may refuse other queries."""
+    if not isinstance(found, ArrowStream):
+        yield
+        return
+    with closing(found):
+        read_dates(found, options)
+        yield
 
 
 def _refuse_unknown(options: Values) -> None:

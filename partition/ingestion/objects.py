@@ -1,6 +1,7 @@
 """Edges of the graphs that other libraries hold in memory.
 
-A library is known by the module of an object's type, and never imported.
+A library is known by the module of an object's type, and never imported. Tables of other libraries than pandas are
+streams of Arrow, see arrow_streams.py.
 
 networkx, igraph                  graphs: all vertices, with edges or without; weights are the attribute ``weight``
                                   where an edge has it, 1 where one has not
@@ -8,7 +9,7 @@ scipy.sparse                      matrices [V, V]: entry (i, j) is an edge from 
                                   they are truths or all 1; entries of one place are their sum
 torch                             an edge_index, integers [2, edges]
 torch_geometric                   Data with edge_index, num_nodes, and weights in edge_weight; TemporalData
-pandas, polars, pyarrow           tables with two or three columns, or more whose names say which are the ends
+pandas                            tables with two or three columns, or more whose names say which are the ends
 numpy                             an array [edges, 2], or [edges, 3] with weights
 list                              edges: (source, target) or (source, target, weight)
 tuple                             columns: (sources, targets) or (sources, targets, weights)
@@ -24,14 +25,12 @@ from numpy.typing import ArrayLike
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import NoEdgesError, OptionError
 from csaw.partition.graph.given_arrays import array_of, foreign, integers_of
-from csaw.partition.ingestion.columns import SOURCES, TARGETS, WEIGHTS, Wishes, choose, plain, wish_of
+from csaw.partition.ingestion.columns import KNOWN_NAMES, Wishes, columns_of_table, plain, wish_of
 
 if TYPE_CHECKING:
     import igraph
     import networkx
     import pandas
-    import polars
-    import pyarrow
     from scipy.sparse import coo_matrix, spmatrix
     from torch import Tensor
     from torch_geometric.data import Data
@@ -153,13 +152,10 @@ CHECKS: dict[str, Callable[["spmatrix"], None]] = {
 AUTO, NONE = "auto", "none"
 KNOWN = (
     "a store's path, a file of edges, a dataset's name, a graph of networkx or igraph, a matrix of "
-    "scipy.sparse, an edge_index or Data of PyTorch Geometric, a table of pandas, polars or Arrow, an array "
+    "scipy.sparse, an edge_index or Data of PyTorch Geometric, a table of pandas, or of any library with "
+    "__arrow_c_stream__ (polars, DuckDB, pyarrow), an array "
     "[edges, 2] or [edges, 3], a list of edges, a tuple of columns, or a dict of neighbors"
 )
-
-KNOWN_NAMES = {*SOURCES, *TARGETS, *WEIGHTS}
-LISTED = ("Int128", "UInt128", "Decimal", "Date", "Time", "Duration", "Object")
-"""Types of polars whose values Python knows better than NumPy."""
 
 Foreign = object
 """An object of another library, whose type csaw never imports."""
@@ -330,41 +326,18 @@ def numpy_of(tensor: "Tensor") -> np.ndarray:
 def _of_pandas(table: "pandas.DataFrame") -> Table:
     if not hasattr(table, "columns"):
         raise OptionError(f"graph: expected a pandas.DataFrame, found a {type(table).__name__}")
-    return "pandas table", [str(name) for name in table.columns], lambda k: table.iloc[:, k].to_numpy()
-
-
-def _of_polars(table: "polars.DataFrame") -> Table:
-    if not hasattr(table, "to_series"):
-        raise OptionError(f"graph: expected a polars.DataFrame, found a {type(table).__name__}; call collect() first")
-
-    def column(number: int) -> ArrayLike:
-        held = table.to_series(number)
-        kind = str(getattr(held, "dtype", "")).partition("(")[0]  # Datetime(time_unit='ns') has parameters
-        return held.to_list() if kind in LISTED else held.to_numpy()
-
-    return "polars table", list(table.columns), column
-
-
-def _of_arrow(table: "pyarrow.Table") -> Table:
-    if not hasattr(table, "column_names"):
-        raise OptionError(f"graph: expected a pyarrow.Table or RecordBatch, found {type(table).__name__}")
 
     def column(number: int) -> np.ndarray:
-        held = table.column(number)
-        return held.to_pylist() if held.null_count else array_of("graph", held)
+        held = table.iloc[:, number]
+        has_zone = getattr(getattr(held, "dtype", None), "tz", None) is not None  # its values would be objects
+        return (held.dt.tz_convert(None) if has_zone else held).to_numpy()
 
-    return "Arrow table", list(table.column_names), column
+    return "pandas table", [str(name) for name in table.columns], column
 
 
 def _of_table(where: str, names: list[str], column: Callable[[int], ArrayLike], wishes: Wishes) -> Edges:
-    """Return the columns that ``csaw partition`` reads of a file with this header.
-
-    Two or three columns without telling names count by their places.
-    """
-    plain_names = [plain(name) for name in names]
-    tells = len(set(plain_names)) < len(names) or any(name in KNOWN_NAMES for name in plain_names)
-    known = names if len(names) > 3 or tells or wishes.names else None
-    found = choose(where, known, len(names), wishes)
+    """Return the columns that ``csaw partition`` reads of a file with this header."""
+    found = columns_of_table(where, names, wishes)
     held = column(found.weight) if found.weight >= 0 else None
     return Edges(where, column(found.source), column(found.target), held)
 
@@ -452,4 +425,4 @@ READERS: dict[str, Callable[..., Edges]] = {
     "dict": _of_dict,
 }
 """Readers of objects, by the library that its type is from, or by the name of a type of Python itself."""
-TABLES: dict[str, Callable[..., Table]] = {"pandas": _of_pandas, "polars": _of_polars, "pyarrow": _of_arrow}
+TABLES: dict[str, Callable[..., Table]] = {"pandas": _of_pandas}

@@ -45,6 +45,7 @@ from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.time_order import time_facts
 from csaw.partition.graph.types import RELATION, Relation, Types, bounds_of
 from csaw.partition.graph.write import StoreWriter
+from csaw.partition.ingestion.arrow_streams import ArrowStream, StreamRows
 from csaw.partition.ingestion.buckets import Buckets, cuts_of
 from csaw.partition.ingestion.first_run import compiling_aside
 from csaw.partition.ingestion.ids import Unchanged
@@ -98,8 +99,8 @@ def ingest(
         return Ingest(name, rows, given.options, crew, budget, passes, given.files, relations=relations).make(out)
 
 
-Input = str | Path | Sequence[str | Path] | RelationFiles
-"""The input of an ingest: files, a folder of files, or the files of each relation."""
+Input = str | Path | Sequence[str | Path] | RelationFiles | ArrowStream
+"""The input of an ingest: files, a folder of files, the files of each relation, or a table of another library."""
 
 
 class InputFiles(NamedTuple):
@@ -113,6 +114,8 @@ class InputFiles(NamedTuple):
     @classmethod
     def of(cls, given: Input, options: IngestOptions) -> Self:
         """OptionError, StoreError: there is no such file, or an option that such a graph cannot have."""
+        if isinstance(given, ArrowStream):
+            return cls(given, [given.name], options)
         if isinstance(given, RelationFiles):
             return cls(given, given.paths, options_of(options, given), given.relations)
         return cls(given, files_of(given), options)
@@ -121,6 +124,8 @@ class InputFiles(NamedTuple):
         self, options: IngestOptions, crew: Crew, budget: Budget, progress: Progress | None = None
     ) -> FileRows | Several | TypedRows:
         """The rows of all files, read as the ``options`` of the user say."""
+        if isinstance(self.given, ArrowStream):
+            return StreamRows(self.given, options)
         if isinstance(self.given, RelationFiles):
             return TypedRows(self.given, options, crew, budget, progress)
         return reader(self.files, options, crew, budget, progress)
@@ -240,7 +245,7 @@ class Ingest:
                 store = self._written(draft, clusters)
             else:
                 store = self._partitioned(draft, clusters)
-        store.report["spilled_bytes"] = self.budget.spilled
+        store.report = store.report | {"spilled_bytes": self.budget.spilled}  # which is not stored
         return store
 
     def _partitioned(self, out: Draft, clusters: MakeClusters | None) -> GraphStore:

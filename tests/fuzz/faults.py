@@ -50,7 +50,7 @@ IN_TIME = {
 """The same, of a graph whose edges have times."""
 STREAMED = ("walks", "hops")  # also with a memory that does not hold the graph
 FEW = ("--algo", "deepwalk", "--walk-length", "3", "--sources", "random:2", "--instances", "2")
-EXPORTS = ("out.txt", "out.csv", "out.npy", "out.npz", "out.parquet", "out.graphml")
+EXPORTS = ("out.txt", "out.csv", "out.npy", "out.npz", "out.parquet", "out.arrow", "out.graphml")
 GRAPH_EXPORTS = ("out.csv", "out.mtx", "out.npz", "out.graphml")
 BESIDE = ("report", "results", "missing", "bytes")  # what ``csaw info`` tells that is not of the content
 UNREAD = ("time_order",)  # arrays of a graph that no check of a sample reads: its law follows from the times

@@ -21,7 +21,7 @@ import numpy as np
 from fuzz import child, meant, warm
 from fuzz.judge import Failure, innermost
 
-FORMATS = ["txt", "txt.gz", "csv", "csv", "csv.gz", "parquet", "mtx", "mtx.gz", "npz", "graphml", "sample.csv"]
+FORMATS = ["txt", "txt.gz", "csv", "csv", "csv.gz", "parquet", "arrow", "mtx", "mtx.gz", "npz", "graphml", "sample.csv"]
 HOLD_ALONE = ("npz", "graphml")  # vertices without an edge
 PIECES = [
     *"ab01+-.e,;'#%\\_",
@@ -224,6 +224,7 @@ HOLDS: dict[str, Callable[[str], bool]] = {
     "csv": _in_csv,
     "sample.csv": _in_csv,
     "parquet": _is_utf8,
+    "arrow": _is_utf8,
     "graphml": lambda word: re.fullmatch("[\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]*", word) is not None,
     "mtx": lambda word: True,
     "npz": lambda word: True,

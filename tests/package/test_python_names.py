@@ -53,7 +53,7 @@ def test_functions_name_their_keywords(graph, tmp_path):
             r"^measures: no measure called 'degre'.* did you mean degree\?",
         ),
         (lambda: csaw.partition("edges.txt", tmp_path / "h.zarr", memory="much"), r"^memory: expected"),
-        (lambda: csaw.export(tmp_path / "s.zarr", tmp_path / "a", "cvs"), r"^format: expected one of csv"),
+        (lambda: csaw.export(tmp_path / "s.zarr", tmp_path / "a", "cvs"), r"^format: expected one of arrow, csv"),
     ]:
         with pytest.raises(CsawError, match=said) as refused:
             called()

@@ -4,6 +4,7 @@ A class has ``can_be_cut``, whether processes may read spans of a file, and ``ag
 time, for an error that names its line.
 """
 
+import glob
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -21,7 +22,7 @@ from csaw.partition.ingestion.text.cells import only_line
 from csaw.partition.ingestion.text.pieces import NOTHING_READ, WHOLE, FileRows, InTurn, Piece, Span
 from csaw.partition.ingestion.text.rows import TextRows
 from csaw.partition.ingestion.text.shape import NO_ROWS, Shape
-from csaw.partition.ingestion.text.tables import TableRows
+from csaw.partition.ingestion.text.tables import HIVE, TableRows
 
 Progress = Callable[[int, int], None]
 """Is called with the bytes that are read and their total."""
@@ -56,7 +57,8 @@ Kind = dict[str, str | int]
 
 
 def files_of(given: object) -> list[str]:
-    """The files that are meant: a path, or several; of a folder, its files in order of their names.
+    """The files that are meant: a path, or several; of a folder, its files in order of their names, and those of
+    folders ``NAME=VALUE`` in it; of a pattern with ``*``, ``?`` or ``[``, the paths that match it, in order.
 
     OptionError, StoreError.
     """
@@ -73,6 +75,10 @@ def files_of(given: object) -> list[str]:
 
 
 def _files(path: str) -> list[str]:
+    if path != "-" and not os.path.lexists(path) and glob.has_magic(path):
+        if not (found := sorted(glob.glob(path, recursive=True))):
+            raise StoreError(f"{shown(path)}: expected files with such names, found none")
+        return [file for one in found for file in _files(one)]
     if path == "-" or not os.path.isdir(path):
         return [path]
     try:
@@ -88,11 +94,11 @@ def _files(path: str) -> list[str]:
         entry for entry in entries if not entry.name.startswith(PASSED_OVER) and not entry.name.endswith(CHECKSUMS)
     ]
     for entry in entries:
-        if entry.is_dir():
+        if entry.is_dir() and not HIVE.fullmatch(entry.name):
             raise StoreError(f"{shown(entry.path)} is a directory; expected only edge lists or tables in {shown(path)}")
     if not entries:
         raise StoreError(f"{shown(path)} is a directory without files; expected edge lists or tables in it")
-    return [entry.path for entry in entries]
+    return [file for entry in entries for file in (_files(entry.path) if entry.is_dir() else [entry.path])]
 
 
 class Look(NamedTuple):

@@ -1,10 +1,12 @@
 """Edge tables in Parquet or Arrow (Feather), through pyarrow."""
 
+import re
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 
 
 PARQUET = (".parquet", ".pq")
+HIVE = re.compile("([^=]+)=(.*)")
+"""Folders of tables that say the value of a column in all of their files, as ``year=2026``."""
 
 
 class TableRows(Recorded):
@@ -47,7 +51,7 @@ class TableRows(Recorded):
         self,
         path: str,
         options: IngestOptions,
-        crew: Crew,
+        crew: Crew | None = None,
         progress: Callable[[int, int], None] | None = None,
         span: Span = WHOLE,
     ) -> None:
@@ -55,6 +59,7 @@ class TableRows(Recorded):
             raise OptionError(f"--skip-lines: {path} is a table and has no lines; expected text")
         self.path, self.skip_errors, self.span = path, options.on_error == "skip", span
         self.said, self.warnings = ReadRecord(dict(NOTHING_READ)), list[str]()
+        self.wanted = options.wishes.names
         self.batches = self._batches()
         self.first = first = next((batch for batch in self.batches if batch.num_rows), None)
         self.read, self.shape, self.read_as = Columns(), Shape(empty=first is None), NO_ROWS
@@ -64,8 +69,8 @@ class TableRows(Recorded):
     def _see(self, first: "RecordBatch", options: IngestOptions) -> None:
         """Choose the columns, by the first batch."""
         self.names = [str(name) for name in first.schema.names]
-        self.read = choose(self.path, self.names, len(self.names), options.wishes)
-        words = any(_is_words(first.schema.field(end).type) for end in (self.read.source, self.read.target))
+        self.read = self._choose(self.names, options)
+        words = any(is_words(first.schema.field(end).type) for end in (self.read.source, self.read.target))
         self.shape = Shape(
             strings=options.id_type == "string" or (words and options.id_type == "auto"),
             further=options.further,
@@ -76,6 +81,9 @@ class TableRows(Recorded):
         ids = "string" if self.shape.strings else "int"
         said = roles(self.read, len(self.names), self.names, options)
         self.read_as = f"table, {len(self.names)} columns, {said}, {direction_of(False, options)}, ids {ids}"
+
+    def _choose(self, names: list[str], options: IngestOptions) -> Columns:
+        return choose(self.path, names, len(names), options.wishes)
 
     @staticmethod
     def can_be_cut(path: str, options: IngestOptions) -> bool:
@@ -160,9 +168,11 @@ class TableRows(Recorded):
         self._check(
             batch, end, kept, column.is_valid().to_numpy(zero_copy_only=False), "a value, as an edge needs both ends"
         )
+        if types.is_nested(column.type):
+            raise FormatError(f"{self.path}: column {self.names[end]} holds {column.type}, expected vertex ids")
         if self.shape.strings:
             return column
-        if _is_words(column.type):
+        if is_words(column.type):
             number = compute.match_substring_regex(column.cast("string"), r"^[-+]?[0-9]{1,18}$").fill_null(False)
             self._check(batch, end, kept, number.to_numpy(zero_copy_only=False), "an integer (--id-type int)")
             return compute.if_else(number, column.cast("string"), "0").cast("int64")
@@ -253,20 +263,38 @@ class TableRows(Recorded):
             if self.path.endswith(PARQUET):
                 # Pages without a checksum, which writers may leave out, pass unchecked.
                 file = pyarrow.parquet.ParquetFile(self.path, page_checksum_verification=True)
-                yield from file.iter_batches(row_groups=self._groups(file.num_row_groups))
+                batches = file.iter_batches(row_groups=self._groups(file.num_row_groups))
             else:
-                yield from pyarrow.feather.read_table(self.path).to_batches()
+                batches = iter(pyarrow.feather.read_table(self.path).to_batches())
+            yield from map(self._with_folders, batches)
         except (pyarrow.ArrowException, OSError) as error:
             raise FormatError(
                 f"{self.path}: the file is damaged, or its type differs from its suffix ({error}); write or fetch "
                 "it again"
             ) from error
 
+    def _with_folders(self, batch: "RecordBatch") -> "RecordBatch":
+        """The rows with those columns that options name and that folders of the path say, as integers if they are."""
+        for name, value in (found.groups() for found in map(HIVE.fullmatch, Path(self.path).parts[:-1]) if found):
+            if name in self.wanted and name not in batch.schema.names:
+                batch = batch.append_column(name, _constant(unquote(value), batch.num_rows))
+        return batch
+
     def _groups(self, count: int) -> list[int]:
         """The row groups of the span."""
         size = Path(self.path).stat().st_size
         end = size if self.span.end is None else self.span.end
         return [group for group in range(count) if self.span.begin <= size * group // count < end]
+
+
+def _constant(value: str, rows: int) -> "Array":
+    """A column with the value of a folder in every row; Hive calls a missing one by a long name."""
+    import pyarrow
+
+    if value == "__HIVE_DEFAULT_PARTITION__":
+        return pyarrow.nulls(rows, pyarrow.int64())
+    is_integer = re.fullmatch("[-+]?[0-9]{1,18}", value) is not None
+    return pyarrow.repeat(pyarrow.scalar(int(value) if is_integer else value), rows)
 
 
 def _words(column: "Array", kept: np.ndarray) -> list[bytes]:
@@ -282,14 +310,23 @@ def _numbers(column: "Array", kept: np.ndarray) -> np.ndarray:
 
 
 def _decoded(column: "Array") -> "Array":
-    """The column without a dictionary, into which pandas turns categories."""
-    return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
+    """The column without a dictionary, into which pandas turns categories, or without lengths of runs."""
+    from pyarrow import DictionaryArray, compute, types
+
+    if types.is_run_end_encoded(column.type):
+        return compute.run_end_decode(column)
+    if not types.is_dictionary(column.type):
+        return column
+    if types.is_string_view(column.type.value_type):  # of polars; pyarrow has no kernel that decodes it
+        column = DictionaryArray.from_arrays(column.indices, column.dictionary.cast("string"))
+    return column.dictionary_decode()
 
 
-def _is_words(kind: "DataType") -> bool:
+def is_words(kind: "DataType") -> bool:
+    """Whether values of a type are strings."""
     from pyarrow import types
 
-    kind = kind.value_type if types.is_dictionary(kind) else kind
+    kind = kind.value_type if types.is_dictionary(kind) or types.is_run_end_encoded(kind) else kind
     return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 

@@ -352,7 +352,7 @@ def test_an_export_without_text_loads_no_compiler(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("kind", ["numbers", "strings"])
-@pytest.mark.parametrize("suffix", ["txt", "txt.gz", "csv", "graphml", "npy", "parquet", "npz"])
+@pytest.mark.parametrize("suffix", ["txt", "txt.gz", "csv", "graphml", "npy", "parquet", "arrow", "npz"])
 def test_neither_threads_nor_pieces_change_a_byte(tmp_path, monkeypatch, suffix, kind):
     table = {"numbers": np.arange(4) * 7 - 3, "strings": IDS["strings"]}[kind]
     for layout in LAYOUTS:
@@ -480,7 +480,7 @@ def test_bytes_that_are_no_utf8_go_to_text_and_not_to_parquet(tmp_path):
     assert (tmp_path / "out.txt").read_bytes().startswith(b"a \xff c d\n")
     with pytest.raises(
         OptionError,
-        match=r"vertex id '.*xff' cannot be written to Parquet: its strings are UTF-8; export to CSV or NumPy",
+        match=r"vertex id '.*xff' cannot be written to Parquet or Arrow: their strings are .*; export to CSV or NumPy",
     ):
         export(path, tmp_path / "out.parquet")
 
@@ -495,7 +495,7 @@ def test_long_lines_of_text_are_cut_into_pieces_between_lines_alone(tmp_path, mo
         assert lines == [" ".join(map(str, row)).rstrip() for row in rows]
 
 
-@pytest.mark.parametrize("suffix", ["txt", "csv", "graphml", "npy", "parquet", "npz"])
+@pytest.mark.parametrize("suffix", ["txt", "csv", "graphml", "npy", "parquet", "feather", "npz"])
 def test_no_instances_make_an_empty_file_of_the_format(tmp_path, suffix):
     empty = {"walks": np.zeros((0, 4), np.uint32), "lengths": np.zeros(0, np.int64)}
     path = slow.write(tmp_path / "s", SAID, "walks", empty)
@@ -509,7 +509,7 @@ def test_a_name_or_format_that_is_not_known_lists_those_that_are(tmp_path):
         export(path, tmp_path / "out.doc")
     with pytest.raises(OptionError, match="parquet"):
         export(path, tmp_path / "out.txt", "word")
-    assert sorted(formats()) == ["csv", "graphml", "npy", "parquet", "pyg", "text", "torch"]
+    assert sorted(formats()) == ["arrow", "csv", "graphml", "npy", "parquet", "pyg", "text", "torch"]
 
 
 def test_a_file_is_replaced_only_when_asked_and_never_left_half_written(tmp_path, monkeypatch):

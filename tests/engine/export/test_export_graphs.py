@@ -71,7 +71,7 @@ def plain(folder):
     return write_graph(folder / "plain.zarr", both.indptr, both.indices, both.data, directed=False, vertex_ids=ids)
 
 
-@pytest.mark.parametrize("suffix", ["txt", "csv", "parquet", "csv.gz"])
+@pytest.mark.parametrize("suffix", ["txt", "csv", "parquet", "arrow", "feather", "csv.gz"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_of_edges_become_the_same_graph(folder, stores, monkeypatch, kind, suffix):
     monkeypatch.setattr(edges_module, "PIECE", 3)
@@ -118,7 +118,7 @@ def test_neither_threads_nor_pieces_change_a_byte(tmp_path, stores, plain, monke
             out = tmp_path / ("out.mtx.gz" if name == "gz" else f"out-{name}")
             asked = None if name == "gz" else name
             export(plain.path, out, asked, threads=threads, overwrite=True)
-            if name != "parquet":  # whose row groups are the pieces
+            if name not in ("parquet", "arrow"):  # whose row groups and batches are the pieces
                 found.add(out.read_bytes())
         assert len(found) <= 1, name
 
@@ -445,9 +445,9 @@ def test_floats_of_edges_are_written_with_the_fewest_digits_that_give_them_again
 def test_a_summary_names_the_edge_columns_that_a_file_lacks(tmp_path):
     store = with_edge_columns(tmp_path / "g.zarr", "time", "kind", "share")
     for name in formats(GRAPHS):
-        if name in ("csv", "parquet", "ids", "metis"):  # three lack none, and METIS has undirected graphs alone
+        if name in ("csv", "parquet", "arrow", "ids", "metis"):  # four lack none, and METIS has undirected graphs alone
             continue
         said = export(store.path, tmp_path / f"out-{name}", name)["left_out"]["edge_columns"]
-        assert said == "the format has no place for time, kind, share; csv and parquet have all numbers of edges"
-    for name in ("csv", "parquet", "ids"):
+        assert said == "the format has no place for time, kind, share; csv, parquet and arrow have all numbers of edges"
+    for name in ("csv", "parquet", "arrow", "ids"):
         assert "edge_columns" not in export(store.path, tmp_path / name, name)["left_out"]

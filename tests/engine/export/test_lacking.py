@@ -165,6 +165,6 @@ def test_sources_without_an_edge_are_left_out_of_tables_by_number(tmp_path, form
     graph = csaw.graph(np.array([[0, 4], [1, 2], [2, 1], [5, DEAD_END]]))
     samples = csaw.sample(graph, tmp_path / "s.zarr", algorithm, sources=[0, 4, 1, DEAD_END], **given)
     said = export(samples, tmp_path / "out", format, graph=graph if format in ("pyg", "torch") else None)["left_out"]
-    is_table = format in ("csv", "npy", "parquet", "text")
+    is_table = format in ("arrow", "csv", "npy", "parquet", "text")
     said.pop("batch", None)
     assert said == ({"sources": alone} if alone and is_table else {})

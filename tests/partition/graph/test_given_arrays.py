@@ -13,7 +13,7 @@ import scipy.sparse
 from helpers.machine import need_package
 
 import csaw
-from csaw.partition.errors import BudgetError, CsawError, OptionError, StoreError
+from csaw.partition.errors import BudgetError, CsawError, FormatError, OptionError, StoreError
 
 ENDS = ([0, 1, 2], [1, 2, 0])
 ROWS = {"indptr": np.array([0, 1, 2, 3]), "indices": np.array([1, 2, 0])}
@@ -211,12 +211,16 @@ def test_tables_whose_names_say_where_the_weights_are_are_read_so():
             csaw.graph(data)
 
 
-def test_columns_of_polars_that_numpy_has_no_type_for():
+def test_columns_of_polars_that_are_no_ids():
     polars = need_package("polars")
     ids = polars.Series("u", [1, 2**63 + 1], dtype=polars.Int128)
-    assert csaw.graph(polars.DataFrame([ids, polars.Series("v", [2, 1])])).vertex_ids().tolist() == [1, 2, 2**63 + 1]
+    with pytest.raises(OptionError, match="polars DataFrame: expected .*, found one that cannot be read"):
+        csaw.graph(polars.DataFrame([ids, polars.Series("v", [2, 1])]))
+    assert csaw.graph(
+        polars.DataFrame([ids.cast(polars.UInt64), polars.Series("v", [2, 1])])
+    ).vertex_ids().tolist() == [1, 2, 2**63 + 1]
     dates = polars.DataFrame([polars.Series("u", np.arange(2).astype("M8[ns]")), polars.Series("v", [1, 2])])
-    with pytest.raises(OptionError, match="expected vertex ids"):
+    with pytest.raises(FormatError, match=r"column u holds timestamp\[ns\], expected integers or strings"):
         csaw.graph(dates)
 
 

@@ -152,3 +152,72 @@ def test_a_flipped_bit_in_a_page_with_a_checksum_is_found(tmp_path):
     file.write_bytes(data)
     with pytest.raises(CsawError, match=r"e.parquet: the file is damaged, .*CRC.*; write or fetch it again"):
         ingest(str(file), tmp_path / "g.zarr", IngestOptions())
+
+
+def hive(folder, values=("2023", "2024"), write=parquet.write_table):
+    """Two edges in each of the folders ``year=VALUE/kind=5``."""
+    for number, value in enumerate(values):
+        place = folder / f"year={value}" / "kind=5"
+        place.mkdir(parents=True)
+        write(pyarrow.table({"source": [number, number + 1], "target": [number + 1, 9]}), place / "part-0.parquet")
+        (folder / "_SUCCESS").touch()
+    return folder
+
+
+def columns_of(store):
+    loaded = store.load(list(store.edge_columns))
+    return {name: values.tolist() for name, values in loaded.columns.items()}
+
+
+def test_folders_that_say_a_value_are_columns_of_their_files(tmp_path):
+    options = IngestOptions(edge_columns=("year:int16", "kind:uint8"), overwrite=True)
+    store = ingest(hive(tmp_path / "edges"), tmp_path / "g.zarr", options)
+    assert rows(store) == [(0, 1), (1, 2), (1, 9), (2, 9)]
+    assert columns_of(store) == {"year": [2023, 2024, 2023, 2024], "kind": [5] * 4}
+    plain = ingest(tmp_path / "edges", tmp_path / "h.zarr", IngestOptions())
+    assert (rows(plain), plain.edge_columns) == (rows(store), ())
+    single = ingest(tmp_path / "edges" / "year=2024" / "kind=5" / "part-0.parquet", tmp_path / "g.zarr", options)
+    assert columns_of(single)["year"] == [2024, 2024]
+
+
+def test_a_date_of_a_folder_is_the_time_of_its_edges(tmp_path):
+    folder = hive(tmp_path / "edges", ["2024-01-01", "2024-01-02T03%3A00"])
+    how = IngestOptions(time_column="year", time_format="iso")
+    assert columns_of(ingest(folder, tmp_path / "g.zarr", how))["time"] == [1704067200, 1704164400] * 2
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("__HIVE_DEFAULT_PARTITION__", "row 1, column year: expected a number that int16 holds as year, found 'None'"),
+        ("99999", "row 1, column year: expected a number that int16 holds as year, found '99999'"),
+        ("last", "column year holds string, expected numbers as year"),
+        (None, "no column 'year'; it has source, target"),
+    ],
+)
+def test_values_of_folders_that_do_not_fit_are_errors(tmp_path, value, said):
+    folder = hive(tmp_path / "edges", [value])
+    if value is None:
+        folder = (folder / "year=None").rename(tmp_path / "moved")
+    with pytest.raises(CsawError, match=said):
+        ingest(folder, tmp_path / "g.zarr", IngestOptions(edge_columns=("year:int16",)))
+
+
+def test_a_column_of_the_file_counts_more_than_its_folder(tmp_path):
+    place = tmp_path / "year=7"
+    place.mkdir()
+    parquet.write_table(pyarrow.table({**ENDS, "year": [1, 2]}), place / "e.parquet")
+    store = ingest(place / "e.parquet", tmp_path / "g.zarr", IngestOptions(edge_columns=("year:int8",)))
+    assert columns_of(store) == {"year": [1, 2]}
+
+
+def test_patterns_are_the_files_that_match_them_in_order(tmp_path):
+    hive(tmp_path / "edges")
+    expected = rows(ingest(tmp_path / "edges", tmp_path / "g.zarr", IngestOptions()))
+    for pattern in ("edges/year=*/kind=5/*.parquet", "edges/**/part-?.parquet", "edg[e]s"):
+        found = ingest(f"{tmp_path}/{pattern}", tmp_path / "h.zarr", IngestOptions(overwrite=True))
+        assert rows(found) == expected
+    with pytest.raises(CsawError, match="expected files with such names, found none"):
+        ingest(f"{tmp_path}/edges/*.csv", tmp_path / "h.zarr", IngestOptions(overwrite=True))
+    (tmp_path / "odd[1].txt").write_text("1 2\n")  # a name like a pattern is a name
+    assert rows(ingest(tmp_path / "odd[1].txt", tmp_path / "h.zarr", IngestOptions(overwrite=True))) == [(1, 2)]
