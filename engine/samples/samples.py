@@ -284,8 +284,12 @@ class Samples(HopTables, ShownSamples):
         Raises:
             OptionError: there are no such instances, or the numbers do not ascend.
         """
-        wanted = np.asarray(numbers, np.int64)
-        if (np.diff(wanted) <= 0).any() or (wanted.size and not 0 <= wanted[0] <= wanted[-1] < self.instances):
+        wanted = np.atleast_1d(np.asarray(numbers, np.int64))
+        if (
+            wanted.ndim > 1
+            or (np.diff(wanted) <= 0).any()
+            or (wanted.size and not 0 <= wanted[0] <= wanted[-1] < self.instances)
+        ):
             raise OptionError(
                 f"numbers: expected numbers from 0 to {self.instances - 1:,} that ascend, found {quoted(wanted)}"
             )
