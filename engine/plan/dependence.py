@@ -78,7 +78,7 @@ def _depth(algorithm: Algorithm) -> int | None:
 
 
 def _may_leave_edges(update: hooks.Hook) -> bool:
-    """Whether a traversal may expand a vertex that no edge leads to, which is in its sample only if it has neighbors."""
+    """Whether a traversal may expand a vertex that no edge leads to: without neighbors, it is not in the sample."""
     with hooks.TREES:
         nodes = list(ast.walk(ast.parse(update.source)))
     ends = [end for one in nodes if isinstance(one, ast.Return) and one.value for end in results_of(one.value)]

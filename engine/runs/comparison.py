@@ -218,7 +218,8 @@ def _as_asked(samples: Samples, new: GraphStore, name: str, given: Values) -> Va
     asked, said = SourcesDigest.parse(request["sources"]), SourcesDigest.parse(job.plan.request.sources)
     if asked.kind is not said.kind:
         raise OptionError(
-            f"sources: expected those that {samples.path} was drawn from, {asked.kind}, found {said.kind}; leave them out"
+            f"sources: expected those that {samples.path} was drawn from, {asked.kind}, found {said.kind}; leave them "
+            "out"
         )
     if job.sources.instances_in(graph["vertices"], graph["edges"]) == request["instances"]:
         given = _by_default(given)
