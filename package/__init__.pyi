@@ -95,6 +95,10 @@ class _Hgt(_Run, total=False):
     epochs: SupportsIndex | str
     shuffle: bool
     drop_last: bool
+    time_strategy: Literal["uniform", "last"] | None
+    start_time: SupportsFloat | str | date | datetime64 | None
+    time_order: Literal["monotone", "strict"]
+    time_window: SupportsFloat | str | timedelta | timedelta64 | None
     num_samples: Sequence[int] | Mapping[str, Sequence[int]] | str
 
 class _Jump(_Run, total=False):
@@ -107,7 +111,7 @@ class _Labor(_Run, total=False):
     start_time: SupportsFloat | str | date | datetime64 | None
     time_order: Literal["monotone", "strict"]
     time_window: SupportsFloat | str | timedelta | timedelta64 | None
-    fanout: Sequence[int] | str
+    fanout: Sequence[int] | Mapping[str, Sequence[int]] | Mapping[tuple[str, str, str], Sequence[int]] | str
     frontier_size: SupportsIndex | str
     time_against: Literal["root", "previous"]
 
@@ -136,6 +140,8 @@ class _Links(_Run, total=False):
     negative_bias: Literal["none", "degree"]
     allow_self: bool
     skip_full: bool
+    negative_time: Literal["until", "ever"] | None
+    start_time: SupportsFloat | str | date | datetime64 | None
 
 class _Minibatch(_Run, total=False):
     seeds_per_batch: SupportsIndex | str
@@ -241,13 +247,13 @@ class _OfAll(_Run, total=False):
     epochs: SupportsIndex | str
     shuffle: bool
     drop_last: bool
-    num_samples: Sequence[int] | Mapping[str, Sequence[int]] | str
-    jump_prob: SupportsFloat | str
     time_strategy: Literal["uniform", "last"] | None
     start_time: SupportsFloat | str | date | datetime64 | None
     time_order: Literal["monotone", "strict"] | Literal["strict", "monotone"]
     time_window: SupportsFloat | str | timedelta | timedelta64 | None
-    fanout: Sequence[int] | str | Mapping[str, Sequence[int]] | Mapping[tuple[str, str, str], Sequence[int]]
+    num_samples: Sequence[int] | Mapping[str, Sequence[int]] | str
+    jump_prob: SupportsFloat | str
+    fanout: Sequence[int] | Mapping[str, Sequence[int]] | Mapping[tuple[str, str, str], Sequence[int]] | str
     time_against: Literal["root", "previous"]
     replace: bool
     neighbor_size: SupportsIndex | str
@@ -258,6 +264,7 @@ class _OfAll(_Run, total=False):
     negative_bias: Literal["none", "degree"]
     allow_self: bool
     skip_full: bool
+    negative_time: Literal["until", "ever"] | None
     disjoint: bool
     norms: str | None
     p: SupportsFloat | str
@@ -1002,6 +1009,10 @@ def hgt(
     epochs: SupportsIndex | str = 1,
     shuffle: bool = False,
     drop_last: bool = False,
+    time_strategy: Literal["uniform", "last"] | None = None,
+    start_time: SupportsFloat | str | date | datetime64 | None = None,
+    time_order: Literal["monotone", "strict"] = "monotone",
+    time_window: SupportsFloat | str | timedelta | timedelta64 | None = None,
     num_samples: Sequence[int] | Mapping[str, Sequence[int]] | str = (512, 512),
     **options: Unpack[_Sample],
 ) -> Samples: ...
@@ -1024,7 +1035,7 @@ def labor(
     start_time: SupportsFloat | str | date | datetime64 | None = None,
     time_order: Literal["monotone", "strict"] = "monotone",
     time_window: SupportsFloat | str | timedelta | timedelta64 | None = None,
-    fanout: Sequence[int] | str = (10, 10),
+    fanout: Sequence[int] | Mapping[str, Sequence[int]] | Mapping[tuple[str, str, str], Sequence[int]] | str = (10, 10),
     frontier_size: SupportsIndex | str = 1024,
     time_against: Literal["root", "previous"] = "root",
     **options: Unpack[_Sample],
@@ -1068,6 +1079,8 @@ def links(
     negative_bias: Literal["none", "degree"] = "none",
     allow_self: bool = False,
     skip_full: bool = False,
+    negative_time: Literal["until", "ever"] | None = None,
+    start_time: SupportsFloat | str | date | datetime64 | None = None,
     **options: Unpack[_Sample],
 ) -> Samples: ...
 
