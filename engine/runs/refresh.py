@@ -74,7 +74,7 @@ def refresh(
     overwrite = overwrite or in_place
     with (
         course(LOADING, COMPARING, SAMPLING, WRITING),
-        SampleWriter(path, manifest(job), resume=resume, overwrite=overwrite, **options) as writer,
+        RefreshWriter(path, manifest(job), resume=resume, overwrite=overwrite, **options) as writer,
     ):
         wanted = found.all_again()
         try:
@@ -92,6 +92,13 @@ def refresh(
         results |= {} if sizes is None else {"sampled_edges": sizes["edges"]}
         writer.finish(results)
     return results
+
+
+class RefreshWriter(SampleWriter):
+    """Writes the sample. The same command continues it, without another option."""
+
+    def _way_out(self) -> str:
+        return "finished groups are safe in it; make room and run the same command again"
 
 
 class Refresh:

@@ -2,6 +2,7 @@
 the graph has changed.
 """
 
+import errno
 import pickle
 import random
 import shutil
@@ -16,6 +17,7 @@ import csaw
 from csaw.engine.plan import planning
 from csaw.engine.runs.comparison import compare
 from csaw.engine.runs.refresh import refresh
+from csaw.engine.samples import group_writer
 from csaw.partition.errors import OptionError, StoreError
 
 SEED = 3
@@ -440,6 +442,19 @@ def test_a_kill_after_the_exchange_of_names_leaves_the_old_sample_beside_until_t
     (tmp_path / "other.zarr").rename(tmp_path / "s.zarr.partial")
     csaw.refresh(tmp_path / "s.zarr")
     assert (tmp_path / "s.zarr.partial").exists()  # which may be of another run
+
+
+def test_a_full_disk_is_told_with_the_way_on(tmp_path, monkeypatch):
+    begun(tmp_path)
+    with monkeypatch.context() as full:
+        full.setattr(group_writer, "seal", _no_room)
+        with pytest.raises(StoreError, match=r"the disk is full; .* run the same command again$"):
+            csaw.refresh(tmp_path / "s.zarr")
+    assert csaw.refresh(tmp_path / "s.zarr").results["refreshed"]["drawn"]
+
+
+def _no_room(*_):
+    raise OSError(errno.ENOSPC, "no space")
 
 
 # What has changed since an earlier version.
