@@ -275,8 +275,10 @@ def refresh(
     place = _place_of(sample, "sample")
     found = compare(place, where, version, algo=algo, **options)
     with progress_of(progress, "sampling", found.instances, "instances") as update:
-        bring_up_to_date(found, None if out is None else Path(out), overwrite=overwrite, progress=update)
-    return open_samples(place if out is None else Path(out), algo=algo)
+        results = bring_up_to_date(found, None if out is None else Path(out), overwrite=overwrite, progress=update)
+    samples = open_samples(place if out is None else Path(out), algo=algo)
+    samples.results["refreshed"] = results["refreshed"]  # the store has that of an earlier time if nothing has changed
+    return samples
 
 
 @in_python({"sample": arguments.graph, "since": arguments.whole()})

@@ -105,7 +105,7 @@ def readable(hook: Callable[..., int], name: str, view: str | None = None) -> Re
         return None
     if not _only_compared(nodes, random):
         return None
-    results = [end for one in nodes if isinstance(one, ast.Return) and one.value for end in _results(one.value)]
+    results = [end for one in nodes if isinstance(one, ast.Return) and one.value for end in results_of(one.value)]
     ends = [one for one in reads if one.attr == "dst"]
     alike = "dst_degree" not in {one.attr for one in reads} and all(any(end is one for one in results) for end in ends)
     drawn = [one for one in nodes if _is_call(one, vertex)]
@@ -151,9 +151,9 @@ def _definer(kind: type, name: str) -> type:
     return next(one for one in kind.__mro__ if name in vars(one))
 
 
-def _results(value: ast.expr) -> list[ast.expr]:
+def results_of(value: ast.expr) -> list[ast.expr]:
     """The expressions of which one is returned."""
-    return [*_results(value.body), *_results(value.orelse)] if isinstance(value, ast.IfExp) else [value]
+    return [*results_of(value.body), *results_of(value.orelse)] if isinstance(value, ast.IfExp) else [value]
 
 
 def _spread(chances: dict[int, float], v: LawView) -> dict[int, float]:

@@ -2,11 +2,13 @@
 or more of the graph than rows.
 """
 
+import ast
 from dataclasses import dataclass
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
-from csaw.engine.api.rules import Clocks, VertexLayer
+from csaw.engine.api.derived_law import results_of
+from csaw.engine.api.rules import BudgetLayers, Clocks, VertexLayer
 from csaw.engine.api.termination import is_unlimited
 from csaw.engine.plan.choices import Method
 from csaw.engine.plan.plan import Plan
@@ -15,6 +17,7 @@ from csaw.partition.graph.store import GraphStore
 
 OF_NEIGHBORS = {"dst_degree"}  # what hooks read of rows of vertices that need not be visited
 OF_ALL = {"vertices", "random_vertex"}  # what they read of the number of vertices
+LISTED = {"dst", "src", "prev", "source", "-1"}  # what update of a traversal may return: ends of its edges, or none
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,9 @@ def dependence(store: GraphStore, algorithm: Algorithm, plan: Plan, *, grows: bo
     """
     needs, request = plan.needs, plan.request
     of_bias = hooks.edge_bias(algorithm, needs.weighted, store.hook_columns)
-    others = filter(None, hooks.others(algorithm, needs.weighted, store.hook_columns).values())
-    reads = of_bias.reads.union(*(hook.reads for hook in others))
+    others = hooks.others(algorithm, needs.weighted, store.hook_columns)
+    reads = of_bias.reads.union(*(hook.reads for hook in others.values() if hook))
+    update = None if isinstance(algorithm, Walk) else others["update"]
     reasons = {
         "an instance joins walks until it has enough vertices (--target)": bool(request.target),
         "vertices are drawn by sums over all edges": needs.columns,
@@ -55,11 +59,13 @@ def dependence(store: GraphStore, algorithm: Algorithm, plan: Plan, *, grows: bo
         "vertices without an edge are drawn from the whole graph": plan.sample_layout == "links",
         "the graph has several types of vertices": store.stored.types is not None,
         "hooks ask for edges of vertices that a sample does not list": needs.asks_far,
+        "update may expand vertices that a sample does not list": update is not None and _may_leave_edges(update),
         "hooks read the number of vertices": grows and bool(reads & OF_ALL),
     }
     layered, last = isinstance(algorithm.rule, VertexLayer), None
     neighbors = layered or bool(reads & OF_NEIGHBORS)
-    if not (neighbors or request.induced or plan.induced or isinstance(algorithm.rule, Clocks)):
+    reads_all = request.induced or plan.induced or isinstance(algorithm.rule, Clocks | BudgetLayers)  # edges among all
+    if not (neighbors or reads_all):
         last = _depth(algorithm)
     return Dependence(next((said for said, holds in reasons.items() if holds), ""), neighbors, last)
 
@@ -69,6 +75,15 @@ def _depth(algorithm: Algorithm) -> int | None:
         return None if is_unlimited(algorithm) else algorithm.walk_length
     sizes = algorithm.sizes() if isinstance(algorithm, Traversal) else None
     return None if sizes is None or getattr(algorithm, "depth", 0) is None else len(sizes)
+
+
+def _may_leave_edges(update: hooks.Hook) -> bool:
+    """Whether a traversal may expand a vertex that no edge leads to: without neighbors, it is not in the sample."""
+    with hooks.TREES:
+        nodes = list(ast.walk(ast.parse(update.source)))
+    ends = [end for one in nodes if isinstance(one, ast.Return) and one.value for end in results_of(one.value)]
+    stored = {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    return bool(stored & LISTED) or any(ast.unparse(one) not in LISTED for one in ends)
 
 
 def law_of(store: GraphStore, algorithm: Algorithm, plan: Plan) -> list[object]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,10 @@ from csaw.engine.api.recorded import given_again, named
 from csaw.engine.api.registry import Algo
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.plan.dependence import Dependence, dependence, law_of
+from csaw.engine.plan.options import RUN
+from csaw.engine.plan.options import options as run_options
 from csaw.engine.runs.job import DRAWS, Job
-from csaw.engine.runs.virtual import ASKED, prepared_as, reproduced
+from csaw.engine.runs.virtual import ASKED, METHODS, prepared_as, reproduced
 from csaw.engine.samples import Samples, files, open_stored
 from csaw.engine.samples.check import KIND
 from csaw.engine.samples.identifiers import NOTHING
@@ -151,6 +154,7 @@ def compare(
     path: str | Path,
     graph: str | Path | None = None,
     version: int | None = None,
+    /,
     *,
     algo: Algo | None = None,
     **options: OptionValue,
@@ -184,23 +188,54 @@ def _jobs(
 ) -> tuple[Job | None, Job]:
     """The job of a sample on the graph that it was drawn from, None where that is gone, and on another version."""
     path, held, request = samples.path, samples.manifest.get("graph", {}), samples.manifest["request"]
+    _refuse_others(path, options)
     where = held.get("path") if graph is None else graph
     if where is None:
         raise StoreError(f"{path} does not contain the path of its graph; give it with --graph")
     if request.get("columns"):
         raise OptionError(f"{path}: a sample does not keep the data of --columns; draw it again with csaw sample")
     new = open_graph(at_version(where, version))
-    old = _drawn_from(held.get("path") or where, request["fingerprint"])
+    old = _drawn_from(held.get("path") or where, request["fingerprint"]) or _drawn_from(where, request["fingerprint"])
     name = named(path, request, algo)
     given: Values = {one: request.get(one) for one in ASKED if request.get(one) is not None}
     given |= given_again(path, request, name) | options
     given |= _sources_of(samples, old or new) if options.get("sources") is None else {}
-    before = None
-    if old is not None:
-        before, given = reproduced(path, old, name, request, given)
-        if before.sources.instances == prepared_as(old, name, request, _by_default(given)).sources.instances:
-            given = _by_default(given)
+    if old is None:
+        return None, prepared_as(new, name, request, _as_asked(samples, new, name, given))
+    before, given = reproduced(path, old, name, request, given)
+    if before.sources.instances == prepared_as(old, name, request, _by_default(given)).sources.instances:
+        given = _by_default(given)
     return before, prepared_as(new, name, request, given)
+
+
+def _as_asked(samples: Samples, new: GraphStore, name: str, given: Values) -> Values:
+    """The options of a sample of a graph that is gone: without its number of instances if it had as many as there are
+    by default, and with its methods if they are others than by default.
+    """
+    request, graph = samples.manifest["request"], samples.manifest["graph"]
+    job = prepared_as(new, name, request, _by_default(given))
+    asked, said = SourcesDigest.parse(request["sources"]), SourcesDigest.parse(job.plan.request.sources)
+    if asked.kind is not said.kind:
+        raise OptionError(
+            f"sources: expected those that {samples.path} was drawn from, {asked.kind}, found {said.kind}; leave them "
+            "out"
+        )
+    if job.sources.instances_in(graph["vertices"], graph["edges"]) == request["instances"]:
+        given = _by_default(given)
+    found = files.plain(job.plan.request.as_dict())
+    if any(found.get(one) != request.get(one) for one in METHODS):
+        given = given | {one: request.get(one) for one in METHODS}
+    return given
+
+
+def _refuse_others(path: Path, options: Values) -> None:
+    """OptionError for an option that might change what was asked for."""
+    known = {name for name, one in run_options().items() if one.group == RUN} | {"sources"}
+    if others := [name for name in options if name not in known]:
+        raise OptionError(
+            f"{others[0]}: {path} keeps the options that it was drawn with; expected only {', '.join(sorted(known))}, "
+            f"found {others[0]}; leave it out"
+        )
 
 
 def _by_default(given: Values) -> Values:
@@ -301,7 +336,9 @@ def _listed(samples: Samples, said: SourcesDigest, ids: np.ndarray | None) -> tu
         sizes: Iterator[int] = iter([first.size])
     else:
         first = np.arange(taken.size)
-        sizes = (taken.size // k for k in range(1, MOST_ROUNDS) if taken.size % k == 0)
+        whole = (taken.size // k for k in range(1, MOST_ROUNDS) if taken.size % k == 0)
+        again = np.flatnonzero(taken[1:] == taken[:1]) + 1  # where the list may begin once more, and not end
+        sizes = chain(whole, again[:MOST_ROUNDS].tolist())
     for size in sizes:
         listed = np.ascontiguousarray(taken[first[:size]])
         if digest_of(listed) == said.digest:
@@ -315,7 +352,7 @@ def _listed(samples: Samples, said: SourcesDigest, ids: np.ndarray | None) -> tu
 _BESIDE = ("input_id", LABELS, "seed_time")
 
 
-def changed_since(samples: Samples, version: int, *, algo: Algo | None = None, **options: OptionValue) -> np.ndarray:
+def changed_since(samples: Samples, version: int, /, *, algo: Algo | None = None, **options: OptionValue) -> np.ndarray:
     """The numbers of the instances that a sample of another version of the graph may not have in common with this one.
 
     Args:

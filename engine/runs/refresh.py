@@ -17,7 +17,7 @@ from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.samples.layouts import VERTEX, Arrays, kind_of
 from csaw.engine.samples.opened import joined
-from csaw.engine.samples.place import is_begun
+from csaw.engine.samples.place import discard_replaced, is_begun
 from csaw.engine.samples.seal import draft_sizes
 from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.batch_loop import Batches
@@ -67,13 +67,14 @@ def refresh(
     watch, before = Stopwatch(), compiled()
     in_place = path.absolute() == found.samples.path.absolute()
     if found.is_up_to_date and in_place:
+        discard_replaced(path)
         return found.samples.results | {REFRESHED: found.counts(np.zeros(found.instances, bool))}
     options = stored_as(job)
     resume = is_begun(path, GroupWriter(path, manifest(job), **options).attributes)
     overwrite = overwrite or in_place
     with (
         course(LOADING, COMPARING, SAMPLING, WRITING),
-        SampleWriter(path, manifest(job), resume=resume, overwrite=overwrite, **options) as writer,
+        RefreshWriter(path, manifest(job), resume=resume, overwrite=overwrite, **options) as writer,
     ):
         wanted = found.all_again()
         try:
@@ -91,6 +92,13 @@ def refresh(
         results |= {} if sizes is None else {"sampled_edges": sizes["edges"]}
         writer.finish(results)
     return results
+
+
+class RefreshWriter(SampleWriter):
+    """Writes the sample. The same command continues it, without another option."""
+
+    def _way_out(self) -> str:
+        return "finished groups are safe in it; make room and run the same command again"
 
 
 class Refresh:

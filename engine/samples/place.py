@@ -152,6 +152,15 @@ def may_replace(path: Path) -> bool:
     return False
 
 
+def discard_replaced(path: Path) -> None:
+    """Remove OUT.partial if it has the sample that the one at ``path`` replaced: a kill came after the exchange."""
+    partial = partial_of(path)
+    with suppress(StoreError):
+        if results_of(path).get(REPLACES) == _identity(partial) is not None:
+            with Lock(path, replace.SAID[KIND]):
+                replace.discard(partial, path)
+
+
 def is_begun(path: Path, wanted: Wanted) -> bool:
     """Whether a run that says this of itself has left OUT.partial, to replace the sample that stands at ``path``, if
     one does.

@@ -173,17 +173,23 @@ class Batches:
         sources = self.sources.take(first, last, self.flat, self.backend.xp)
         if self.wanted is not None:
             sources = np.array(sources)
-            others = np.ones(last - first, bool)
-            others[self.wanted[(self.wanted >= first) & (self.wanted < last)] - first] = False
-            sources[others] = -1
+            sources[~self._is_wanted(first, last)] = -1
         return self.begin_from(first, sources, excluded)
+
+    def _is_wanted(self, first: int, last: int) -> np.ndarray:
+        """bool [last - first]: which of these instances are drawn."""
+        assert self.wanted is not None
+        found = np.zeros(last - first, bool)
+        found[self.wanted[(self.wanted >= first) & (self.wanted < last)] - first] = True
+        return found
 
     @property
     def can_leave_out(self) -> bool:
         """Whether a batch draws nothing for instances without a source, so that ``wanted`` may say which are drawn."""
-        backend = self.backend
-        skips = backend.plan.device == "cpu" and backend.plan.kind in SKIP_NONE and not backend.plan.paths_bytes
-        return skips and not backend.plan.induced and self.stages is None and self.relations is None
+        plan = self.backend.plan
+        skips = plan.device == "cpu" and plan.kind in SKIP_NONE and not plan.paths_bytes
+        as_numbered = not plan.request.target  # base instances have numbers of their own
+        return skips and as_numbered and not plan.induced and self.stages is None and self.relations is None
 
     def begin_from(self, first: int, sources: Array, excluded: Excluded | None = None) -> Batch:
         """The backend's batch of the instances from number ``first`` on that start from these sources, without the
@@ -291,6 +297,10 @@ class Batches:
         if self.backend.plan.sample_layout.keeps_seeds:
             known[CHANCES] = self.sources.chances_of(first, last)
         held = {name: array for name, array in known.items() if array is not None}
+        if held and self.wanted is not None and self.sources.order is not None:
+            seeds = (self.sources.order.positions(first, last) >= 0).sum(axis=1)
+            drawn_ones = np.repeat(self._is_wanted(first, last), seeds)
+            held = {name: array[drawn_ones] for name, array in held.items()}
         there = {name: self.backend.xp.asarray(array) for name, array in held.items()}
         return WithSeeds(drawn, held, there) if held else drawn
 

@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd
 from types import ModuleType
 from typing import Self
@@ -298,6 +298,20 @@ class Sources:
         if self.order is not None:
             return self._mini_batches(wanted, self.order.batches_per_epoch)
         return instances_of(wanted, max(1, self._count // self.frontier_size), "--num-walks", num_walks)
+
+    def instances_in(self, vertices: int, edges: int) -> int:
+        """The number of instances that there would be by default in a graph of so many ``vertices`` and ``edges``."""
+        if not self.kind.in_turn and self.edges:
+            return edges
+        if self.kind is not SourceKind.ALL or self.at_random:
+            return self.instances
+        if self.order is None:
+            each, first = (max(1, count // self.frontier_size) for count in (self._count, vertices))
+        elif isinstance(self.order, DrawnSeeds):
+            each, first = self.order.batches_per_epoch, max(1, -(-vertices // self.order.wanted))
+        else:
+            each, first = (max(1, replace(self.order, count=n).batches_per_epoch) for n in (self._count, vertices))
+        return self.instances // each * first
 
     def _mini_batches(self, wanted: int | None, each: int) -> int:
         """The number of mini-batches, ``each`` of them an epoch.

@@ -57,7 +57,7 @@ def remove_folder(path: Path) -> None:
 
 # The cache folder.
 
-NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR)
+NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EISDIR)
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 VARIABLE = "CSAW_CACHE_DIR"
 CUPY_VARIABLE = "CUPY_CACHE_DIR"

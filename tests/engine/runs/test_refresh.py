@@ -2,8 +2,10 @@
 the graph has changed.
 """
 
+import errno
 import pickle
 import random
+import shutil
 import signal
 
 import numpy as np
@@ -15,6 +17,7 @@ import csaw
 from csaw.engine.plan import planning
 from csaw.engine.runs.comparison import compare
 from csaw.engine.runs.refresh import refresh
+from csaw.engine.samples import group_writer
 from csaw.partition.errors import OptionError, StoreError
 
 SEED = 3
@@ -23,6 +26,7 @@ DRAWN = [  # algorithm, options, whether instances are kept when a few rows chan
     ("deepwalk", {"walk_length": 6, "weighted": False}, True),
     ("deepwalk", {"walk_length": 4, "num_walks": 3}, True),
     ("deepwalk", {"walk_length": 5, "sources": [5, 6, 7, 8, 9, 60], "num_walks": 3}, True),
+    ("deepwalk", {"walk_length": 5, "sources": [20, 30, 20, 40, 50], "instances": 13}, True),
     ("deepwalk", {"walk_length": 4, "induced": True}, True),
     ("deepwalk", {"walk_length": 0}, True),
     ("deepwalk", {"walk_length": 5, "edge_bias": "e.weight * (1 + e.src_degree % 3)"}, None),
@@ -45,6 +49,16 @@ DRAWN = [  # algorithm, options, whether instances are kept when a few rows chan
         {"fanout": (-1,), "seeds_per_batch": 3, "sources": {"ids": [4, 5, 6, 7, 9], "y": [1, 0, 2, 1, 1]}},
         True,
     ),
+    (
+        "minibatch",
+        {
+            "fanout": (2,),
+            "seeds_per_batch": 1,
+            "sources": {"ids": [*range(20, 50)], "y": [one % 7 for one in range(30)]},
+        },
+        True,
+    ),
+    ("hgt", {"num_samples": (2,), "seeds_per_batch": 2}, True),
     ("mvs", {"seeds_per_batch": 4}, None),
     ("snowball", {"depth": 2}, True),
     ("snowball", {"depth": None, "sources": [1, 2, 3]}, None),
@@ -63,6 +77,7 @@ DRAWN = [  # algorithm, options, whether instances are kept when a few rows chan
     ("saint-multidimensional", {"instances": 10, "frontier_size": 3, "walk_length": 4}, None),
     ("links", {"num_negatives": 2}, False),
     ("snowball", {"target": 12, "instances": 10}, False),
+    ("deepwalk", {"target": 12, "instances": 10, "walk_length": 3}, False),
 ]
 TIMED = [
     ("temporal", {"walk_length": 5}),
@@ -189,6 +204,41 @@ def test_walks_from_new_vertices_come_at_the_end_so_that_others_keep_their_numbe
     assert csaw.verify(csaw.sample(graph, tmp_path / "one.zarr", walk_length=3)).ok
 
 
+AWAY = """from csaw.engine.algorithm import Traversal
+
+class Away(Traversal):
+    def sizes(self):
+        return (2, 2)
+
+    def update(self, e):
+        return {returned}
+"""
+
+
+@pytest.mark.parametrize(
+    ("returned", "keeps"),
+    [
+        ("(e.dst + 1) % 40", False),
+        ("e.dst if e.random() < 0.5 else e.random_vertex()", False),
+        ("e.dst if e.random() < 0.5 else e.source", True),
+        ("e.dst if e.dst_degree > 2 else -1", True),
+    ],
+)
+def test_update_may_expand_a_vertex_without_neighbors_which_then_has_some(tmp_path, returned, keeps):
+    """It is in no array of the sample, for no edge leads to it."""
+    (tmp_path / "away.py").write_text(AWAY.format(returned=returned))
+    even = [(a, b) for a, b in edges_of(random.Random(1), 40, 120) if a % 2 == b % 2 == 0]
+    csaw.partition([*even, *((v, v) for v in range(40))], tmp_path / "g.zarr", directed=True)
+    csaw.append(tmp_path / "g.zarr", [(v, v) for v in range(1, 40, 2)], remove=True)
+    csaw.append(tmp_path / "g.zarr", [(9, 1), (11, 3), (13, 5), (21, 2)])
+    own = {"algo": f"{tmp_path / 'away.py'}:Away", "seed": SEED, "device": "cpu"}
+    csaw.sample(csaw.open_graph(tmp_path / "g.zarr", version=1), tmp_path / "s.zarr", **own)
+    done = csaw.refresh(tmp_path / "s.zarr", tmp_path / "new.zarr", algo=own["algo"], device="cpu")
+    csaw.sample(tmp_path / "g.zarr", tmp_path / "full.zarr", **own)
+    assert stored(tmp_path / "new.zarr") == stored(tmp_path / "full.zarr")
+    assert bool(done.results["refreshed"]["kept"]) == keeps
+
+
 # Where and how it is drawn changes no byte.
 
 
@@ -243,7 +293,11 @@ def test_it_replaces_the_sample_and_goes_on_from_version_to_version(tmp_path):
     before = stored(tmp_path / "s.zarr")
     found = compare(tmp_path / "s.zarr")
     assert found.is_up_to_date
-    assert refresh(found)["refreshed"] == {"drawn": 0, "kept": samples.instances, "rows": 0, "why": ""}
+    nothing = {"drawn": 0, "kept": samples.instances, "rows": 0, "why": ""}
+    assert refresh(found)["refreshed"] == csaw.refresh(tmp_path / "s.zarr").results["refreshed"] == nothing
+    first = csaw.sample(graph, tmp_path / "first.zarr", walk_length=2)
+    assert "refreshed" not in first.results
+    assert csaw.refresh(first).results["refreshed"]["kept"] == first.instances
     assert stored(tmp_path / "s.zarr") == before
     assert sorted(one.name for one in tmp_path.iterdir() if "s.zarr" in one.name) == ["s.zarr"]
 
@@ -269,6 +323,62 @@ def test_where_the_old_graph_is_gone_all_is_drawn(tmp_path):
     done = csaw.refresh(tmp_path / "s.zarr")
     assert done.results["refreshed"]["why"] == "the graph that the sample was drawn from is no longer there"
     csaw.sample(graph, tmp_path / "full.zarr", walk_length=3, seed=SEED)
+    assert stored(tmp_path / "s.zarr") == stored(tmp_path / "full.zarr")
+
+
+@pytest.mark.parametrize(
+    ("algo", "options"),
+    [
+        ("deepwalk", {"walk_length": 3, "num_walks": 2}),
+        ("deepwalk", {"walk_length": 3, "select": "its"}),
+        ("deepwalk", {"walk_length": 3, "instances": 30}),
+        ("deepwalk", {"walk_length": 3, "sources": [5, 6, 7], "num_walks": 2}),
+        ("minibatch", {"fanout": (2,), "seeds_per_batch": 7, "epochs": 3, "drop_last": True}),
+        ("minibatch", {"fanout": (2,), "epochs": 2, "shuffle": True}),
+        ("mvs", {"fanout": (2,), "seeds_per_batch": 5}),
+        ("ladies", {"frontier_size": 4}),
+        ("links", {"num_negatives": 2}),
+        ("links", {"num_negatives": 2, "instances": 10}),
+        ("multidimensional", {"frontier_size": 3, "walk_length": 4, "instances": 9}),
+    ],
+    ids=str,
+)
+def test_then_it_has_the_options_of_the_sample_too(tmp_path, algo, options):
+    graph = grown(tmp_path, 7, far=True)
+    own = {"algo": algo, "seed": SEED, "device": "cpu"} | options
+    csaw.sample(csaw.open_graph(graph, version=0), tmp_path / "s.zarr", **own)
+    csaw.compact(graph)
+    csaw.refresh(tmp_path / "s.zarr", device="cpu")
+    csaw.sample(graph, tmp_path / "full.zarr", **own)
+    assert stored(tmp_path / "s.zarr") == stored(tmp_path / "full.zarr")
+
+
+def test_no_other_options_are_taken(tmp_path):
+    """Not even where there is no graph to hold the request against."""
+    graph = grown(tmp_path, 7)
+    csaw.sample(csaw.open_graph(graph, version=0), tmp_path / "s.zarr", walk_length=3, seed=SEED)
+    before = stored(tmp_path / "s.zarr")
+    for compacted in (False, True):
+        if compacted:
+            csaw.compact(graph)
+        for name, value in {"seed": 9, "instances": 5, "walk_length": 9, "induced": True, "path": "x"}.items():
+            with pytest.raises(OptionError, match=f"{name}: .*keeps the options that it was drawn with"):
+                csaw.refresh(tmp_path / "s.zarr", **{name: value})
+        for name in ("version", "graph", "seed", "samples"):
+            with pytest.raises(OptionError, match=f"{name}: .*keeps the options that it was drawn with"):
+                csaw.changed(tmp_path / "s.zarr", since=0, **{name: 1})
+    with pytest.raises(OptionError, match="sources: expected those that .* was drawn from, all, found list"):
+        csaw.refresh(tmp_path / "s.zarr", sources=[1, 2])
+    assert stored(tmp_path / "s.zarr") == before
+
+
+def test_a_graph_that_was_moved_still_has_the_version(tmp_path):
+    graph = grown(tmp_path, 9)
+    csaw.sample(csaw.open_graph(graph, version=0), tmp_path / "s.zarr", walk_length=3, seed=SEED)
+    graph.rename(tmp_path / "moved.zarr")
+    done = csaw.refresh(tmp_path / "s.zarr", graph=tmp_path / "moved.zarr")
+    assert done.results["refreshed"]["kept"]
+    csaw.sample(tmp_path / "moved.zarr", tmp_path / "full.zarr", walk_length=3, seed=SEED)
     assert stored(tmp_path / "s.zarr") == stored(tmp_path / "full.zarr")
 
 
@@ -340,6 +450,32 @@ def test_a_kill_before_any_step_loses_nothing(tmp_path, round_):
     assert len(seen) == 2
 
 
+def test_a_kill_after_the_exchange_of_names_leaves_the_old_sample_beside_until_the_next_run(tmp_path):
+    begun(tmp_path)
+    shutil.copytree(tmp_path / "s.zarr", tmp_path / "old.zarr")
+    csaw.refresh(tmp_path / "s.zarr")
+    (tmp_path / "old.zarr").rename(tmp_path / "s.zarr.partial")
+    assert csaw.refresh(tmp_path / "s.zarr").results["refreshed"]["drawn"] == 0
+    assert not (tmp_path / "s.zarr.partial").exists()
+    csaw.sample(tmp_path / "g.zarr", tmp_path / "other.zarr", walk_length=2)
+    (tmp_path / "other.zarr").rename(tmp_path / "s.zarr.partial")
+    csaw.refresh(tmp_path / "s.zarr")
+    assert (tmp_path / "s.zarr.partial").exists()  # which may be of another run
+
+
+def test_a_full_disk_is_told_with_the_way_on(tmp_path, monkeypatch):
+    begun(tmp_path)
+    with monkeypatch.context() as full:
+        full.setattr(group_writer, "seal", _no_room)
+        with pytest.raises(StoreError, match=r"the disk is full; .* run the same command again$"):
+            csaw.refresh(tmp_path / "s.zarr")
+    assert csaw.refresh(tmp_path / "s.zarr").results["refreshed"]["drawn"]
+
+
+def _no_room(*_):
+    raise OSError(errno.ENOSPC, "no space")
+
+
 # What has changed since an earlier version.
 
 
@@ -383,7 +519,8 @@ def test_only_they_are_exported_under_their_numbers(tmp_path):
     assert np.array_equal(some.walks[:], walks.walks[:][changed])
     assert np.array_equal(some.part(1, 3).numbers(np.arange(2)), changed[1:3])
     assert np.array_equal(pickle.loads(pickle.dumps(some)).walks[:], some.walks[:])
-    for wrong in ([3, 2], [-1], [walks.instances], [1, 1]):
+    assert np.array_equal(walks.chosen(3).walks[:], walks.walks[3:4])
+    for wrong in ([3, 2], [-1], [walks.instances], [1, 1], [[1, 2]], -1):
         with pytest.raises(OptionError, match="numbers: expected numbers from 0 to"):
             walks.chosen(wrong)
     with pytest.raises(OptionError, match="changed_since: only for a sample store"):

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import logging
+import shutil
 
 import pytest
 from click.testing import CliRunner
@@ -121,3 +122,29 @@ def test_plots_have_a_line_a_version(path, tmp_path):
     text = next(file for file in files if file.suffix == ".csv").read_text()
     assert "version 0" in text
     assert "version 1" in text
+
+
+def test_a_folder_in_place_of_a_cached_result_is_told(path, tmp_path):
+    csaw.evaluate(open_graph(path, version=0), measures=MEASURES, device="cpu")
+    [cached] = (tmp_path / "cache").rglob("triangles-*.npz")
+    cached.unlink()
+    cached.mkdir()
+    with pytest.raises(StoreError, match="the cache of csaw, cannot be written"):
+        csaw.evaluate(open_graph(path, version=0), measures=MEASURES, device="cpu")
+
+
+def test_damaged_results_of_an_earlier_version_are_measured_anew(path, tmp_path):
+    wanted = csaw.evaluate(open_graph(path, version=1), measures=MEASURES, device="cpu", refresh=True).profile
+    shutil.rmtree(tmp_path / "cache")
+    csaw.evaluate(open_graph(path, version=0), measures=MEASURES, device="cpu")
+    held = {file: file.read_bytes() for file in (tmp_path / "cache").rglob("*-*.npz")}
+    assert len(held) == 3
+    for file, whole in held.items():
+        for damaged in (whole[:-9], bytes(len(whole)), whole[:90] + bytes([whole[90] ^ 1]) + whole[91:], b""):
+            for other, text in held.items():
+                other.write_bytes(text if other != file else damaged)
+            for later in (one for one in (tmp_path / "cache").rglob("*-*.npz") if one not in held):
+                later.unlink()
+            found = csaw.evaluate(open_graph(path, version=1), measures=MEASURES, device="cpu").profile
+            assert found["triangles"] == wanted["triangles"]
+            assert found["components"] == wanted["components"]
