@@ -26,7 +26,7 @@ from csaw.engine.api.option import flag_of
 from csaw.engine.plan.choices import Residency
 from csaw.engine.plan.footprint import PARTS
 from csaw.engine.plan.options import BASELINES, OUTPUT, RUN, SAMPLE
-from csaw.engine.sources.sources import SourcesDigest
+from csaw.engine.sources.digest import SourcesDigest
 
 if TYPE_CHECKING:
     from csaw.engine.plan.plan import Plan

@@ -17,7 +17,7 @@ from csaw.engine.samples.layouts import Arrays
 from csaw.engine.samples.opened import joined
 from csaw.engine.samples.samples import Samples
 from csaw.engine.samples.stored import OnDemand
-from csaw.engine.sources.sources import SourcesDigest
+from csaw.engine.sources.digest import SourcesDigest
 from csaw.partition import GraphStore
 from csaw.partition.base.plain_data import Record, Values
 

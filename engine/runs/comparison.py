@@ -26,9 +26,10 @@ from csaw.engine.samples import Samples, files, open_stored
 from csaw.engine.samples.check import KIND
 from csaw.engine.samples.identifiers import NOTHING
 from csaw.engine.samples.layouts import Ragged
+from csaw.engine.sources.digest import SourcesDigest, digest_of
 from csaw.engine.sources.given_columns import IDS
 from csaw.engine.sources.given_sources import LABELS, TIMES, InStore
-from csaw.engine.sources.sources import OF_TYPE, SourcesDigest, digest_of
+from csaw.engine.sources.sources import OF_TYPE
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.arrays.replace import mend_alone
 from csaw.partition.arrays.words import Words

@@ -18,7 +18,7 @@ from csaw.engine.api.law import squared_entries
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.samples.edges import dense_ids, edge_numbers, obstacle
 from csaw.engine.samples.opened import OpenedSamples
-from csaw.engine.sources.sources import SourcesDigest
+from csaw.engine.sources.digest import SourcesDigest
 from csaw.partition.base import arguments
 from csaw.partition.base.python_names import reading
 from csaw.partition.errors import OptionError, StoreError

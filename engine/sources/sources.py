@@ -1,17 +1,14 @@
 """Where instances start: ``all``, ``random:N``, a list that the user gives, or what the algorithm asks for.
 
-Three parts: ``SourcesDigest``, the text that names sources in a request; what is required of sources that are given;
-and ``Sources``, the vertices of each instance.
+First what is required of sources that are given, then ``Sources``, the vertices of each instance.
 """
 
-import hashlib
 import re
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import gcd
 from types import ModuleType
-from typing import Self
 
 import numpy as np
 
@@ -20,6 +17,7 @@ from csaw.engine.api.rules import VertexLayer, WholeClusters
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.draws.addresses import SOURCE_SLOT
 from csaw.engine.draws.vectors import distinct_below
+from csaw.engine.sources.digest import SourcesDigest, digest_of
 from csaw.engine.sources.given_sources import Listed, read_sources, source_times, times_asked
 from csaw.engine.sources.link_ends import are_links, edge_numbers, edges_of, require_pairs, require_relation
 from csaw.engine.sources.seeds import MOST_BATCHES, DrawnSeeds, Excluded, SeedOrder, order_of
@@ -29,62 +27,6 @@ from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.clusters import Clusters
-
-# The text that identifies the sources of a run in its request.
-
-FORM = re.compile(
-    r"\w+(?: (\S+))?(?: of (\d{1,20}))? x (\d{1,20})(?: grown ([\d,]+))?(?: labelled (\S+))?(?: timed (\S+))?"
-)
-
-
-@dataclass(frozen=True)
-class SourcesDigest:
-    """The sources of a run, as far as a request keeps them; ``str`` of it is the text in manifests.
-
-    kind: None where a text names no kind that csaw knows. width: sources, or clusters, of an instance. digest: of the
-    list of sources, or of the clusters. count: the number of clusters, or of the sources of a list from which
-    mini-batches take seeds, or which has times. labels: the digest of the labels of seeds. times: that of the times of
-    sources. grown: of walks that take all vertices several times, how many of these each version of a graph that has
-    grown had.
-    """
-
-    kind: SourceKind | None
-    width: int = 0
-    digest: str = ""
-    count: int | None = None
-    labels: str = ""
-    times: str = ""
-    grown: tuple[int, ...] = ()
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """Read the text of a manifest, which another program may have written: what it lacks is left out."""
-        name, found = text.partition(" ")[0], FORM.fullmatch(text)
-        kind = SourceKind[name.upper()] if name in list(SourceKind) else None
-        if found is None:
-            return cls(kind)
-        digest, count, width, grown, labels, times = found.groups()
-        vertices = tuple(int(one) for one in (grown or "").split(",") if one)
-        number = None if count is None else int(count)
-        return cls(kind, int(width), digest or "", number, labels or "", times or "", vertices)
-
-    @property
-    def listed(self) -> str:
-        """The number and the digests of a list, in words."""
-        digests = {"digest": self.digest, "labels with digest": self.labels, "times with digest": self.times}
-        count = [] if self.count is None else [str(self.count)]
-        return ", ".join(count + [f"{name} {digest}" for name, digest in digests.items() if digest])
-
-    def __str__(self) -> str:
-        words = [str(self.kind), self.digest, "" if self.count is None else f"of {self.count}", f"x {self.width}"]
-        said = {"grown": ",".join(map(str, self.grown)), "labelled": self.labels, "timed": self.times}
-        return " ".join(filter(None, [*words, *(f"{word} {one}" for word, one in said.items() if one)]))
-
-
-def digest_of(listed: np.ndarray) -> str:
-    """Return the name of a list of sources, or of their labels, in a request."""
-    return hashlib.sha256(listed.tobytes()).hexdigest()[:32]
-
 
 # The kind of a run's sources, the clusters that they may be, and the sets that they must be.
 
@@ -245,6 +187,16 @@ class Sources:
         """The times of the sources; None where the algorithm asks for none."""
         if self.kind is SourceKind.EVERY:
             self.frontier_size = store.vertices
+        self._read_graph(store, algorithm)
+        self.order = self._order(algorithm)
+        rounds = int(getattr(algorithm, "num_walks", 1))
+        self.instances = self._instances(instances, rounds)
+        if self.kind is SourceKind.ALL and self.one_after_the_other:
+            self.turns = Turns.of(store.stored.growth, rounds)
+        self.are_sets = self._are_sets(algorithm)
+
+    def _read_graph(self, store: GraphStore, algorithm: Algorithm) -> None:
+        """Read what sources of this kind are drawn from. OptionError where the graph has none of it."""
         if self.kind is SourceKind.CONNECTED:
             self.connected = np.flatnonzero(np.diff(store.read_indptr()))
             if not self.connected.size:
@@ -253,17 +205,11 @@ class Sources:
             if not store.edges:
                 raise OptionError(f"{store.path} has no edge to start from")
             self.indptr = store.read_indptr()
-            self.start_edges = StartEdges.of(store, algorithm, self.indptr, seed)
+            self.start_edges = StartEdges.of(store, algorithm, self.indptr, self.seed)
         if self.kind is SourceKind.DISTINCT:
             require_room(algorithm, store, self.frontier_size)
         if self.kind is SourceKind.CLUSTERS:
             self.clusters = clusters_of(store, self.frontier_size)
-        self.order = self._order(algorithm)
-        rounds = int(getattr(algorithm, "num_walks", 1))
-        self.instances = self._instances(instances, rounds)
-        if self.kind is SourceKind.ALL and self.one_after_the_other:
-            self.turns = Turns.of(store.stored.growth, rounds)
-        self.are_sets = self._are_sets(algorithm)
 
     def _are_sets(self, algorithm: Algorithm) -> bool:
         """Whether an instance begins with several different vertices. OptionError where those given are not."""

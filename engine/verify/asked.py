@@ -40,8 +40,9 @@ from csaw.engine.samples.edges import has_relations
 from csaw.engine.samples.layouts import SUBGRAPHS, Arrays, drawn_layout
 from csaw.engine.samples.layouts.layout import EDGE_WEIGHT, SEED_TIME, TIME
 from csaw.engine.samples.stored import PartOf
+from csaw.engine.sources.digest import SourcesDigest
 from csaw.engine.sources.seeds import order_of
-from csaw.engine.sources.sources import SourcesDigest, kind_of_sources
+from csaw.engine.sources.sources import kind_of_sources
 from csaw.engine.sources.turns import Turns
 from csaw.engine.verify.checks import Check, Checks
 from csaw.engine.verify.induced import most_hops

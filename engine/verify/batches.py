@@ -10,9 +10,9 @@ from csaw.engine.api.algorithm import NONE, MiniBatches
 from csaw.engine.api.law import Place, edge_biases, of_largest
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.samples.layouts.layout import SEED_TIME, TIME
+from csaw.engine.sources.digest import digest_of
 from csaw.engine.sources.given_sources import CHANCES, LABELS
 from csaw.engine.sources.seeds import DrawnSeeds, SeedOrder, norms_of, order_of
-from csaw.engine.sources.sources import digest_of
 from csaw.engine.verify.by_relation import RowsByRelation
 from csaw.engine.verify.checks import Checks, Subject, statistics
 from csaw.engine.verify.course import passed

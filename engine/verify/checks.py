@@ -15,7 +15,7 @@ from csaw.engine.api.starts import SourceKind
 from csaw.engine.plan.by_relation import fanouts_of, in_full
 from csaw.engine.samples import UNKNOWN, Samples
 from csaw.engine.samples.layouts import VERTEX, Arrays, kind_of
-from csaw.engine.sources.sources import SourcesDigest
+from csaw.engine.sources.digest import SourcesDigest
 from csaw.engine.sources.turns import Turns
 from csaw.engine.verify.by_relation import RowsByRelation
 from csaw.engine.verify.choices import Counted, class_tests, counted_here

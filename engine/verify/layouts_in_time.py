@@ -3,7 +3,7 @@
 import numpy as np
 
 from csaw.engine.samples.layouts.layout import SEED_TIME
-from csaw.engine.sources.sources import digest_of
+from csaw.engine.sources.digest import digest_of
 from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.course import passed
 from csaw.engine.verify.neighbors_in_time import InTime, Pools, SharedDraws, Together, in_time

@@ -27,7 +27,7 @@ from csaw.engine.api.rules import ENDS, SOURCES, STEPS
 from csaw.engine.api.starts import SourceKind
 from csaw.engine.samples import Samples
 from csaw.engine.samples.check import Manifest
-from csaw.engine.sources.sources import SourcesDigest
+from csaw.engine.sources.digest import SourcesDigest
 from csaw.partition.base.quoting import counted
 from csaw.partition.errors import OptionError
 

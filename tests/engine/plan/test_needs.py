@@ -14,7 +14,8 @@ from csaw.engine.plan.choices import GraphLayout
 from csaw.engine.plan.needs import Needs
 from csaw.engine.runs.job import open_backend
 from csaw.engine.schedule.specialization import Specialization
-from csaw.engine.sources.sources import Sources, SourcesDigest
+from csaw.engine.sources.digest import SourcesDigest
+from csaw.engine.sources.sources import Sources
 
 GPU = Device(0, "none", "sm_90", 132, 1 << 40)
 OWN = """

@@ -6,7 +6,7 @@ import pytest
 from csaw.cli.reports.run import sources as in_words
 from csaw.engine.api.declarations import STARTS
 from csaw.engine.api.starts import SourceKind
-from csaw.engine.sources.sources import SourcesDigest, digest_of
+from csaw.engine.sources.digest import SourcesDigest, digest_of
 
 HELD = digest_of(np.arange(3))
 WRITTEN = {
