@@ -72,7 +72,7 @@ def verify_in_time(subject: Subject, checks: Checks) -> None:
         dense = subject.dense(sources)
         strange += int((dense < 0).sum())
         if subject.starts_at_all:
-            strange += int((dense != positions % subject.view.vertices).sum())
+            strange += int((dense != subject.all_sources(positions)).sum())
         seeds.add(positions % max(listed, 1), arrays[SEED_TIME].ravel())
         if listed:
             shown.add(positions % listed, dense.ravel())

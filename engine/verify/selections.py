@@ -290,7 +290,7 @@ def _wrong_sources(subject: Subject, start: int, sources: np.ndarray) -> int:
     wrong = sources < 0
     if subject.starts_at_all:
         slots = np.arange(sources.size).reshape(sources.shape) + start * sources.shape[1]
-        wrong |= sources != slots % subject.view.vertices
+        wrong |= sources != subject.all_sources(slots)
     return int(wrong.sum())
 
 

@@ -147,7 +147,7 @@ class _Pass:
     def _sources(self, instances: np.ndarray) -> np.ndarray:
         """Where consecutive instances start: at all vertices in turn, or at the edges that random numbers say."""
         if self.subject.starts_at_all:
-            return instances % self.subject.view.vertices
+            return self.subject.all_sources(instances)
         seed, indptr = np.uint64(self.subject.samples.manifest["request"]["seed"]), self.subject.view.indptr
         edges = uniform_vertices(seed, int(instances[0]), instances.size, 1, int(indptr[-1]))[:, 0]
         return np.searchsorted(indptr, edges, side="right") - 1

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from fuzz import child
 from fuzz.kills import Steps, kill_at
+from helpers.forged import forged
+from helpers.machine import need_package
 
 import csaw
 from csaw.engine.plan import planning
@@ -237,6 +239,19 @@ def test_update_may_expand_a_vertex_without_neighbors_which_then_has_some(tmp_pa
     csaw.sample(tmp_path / "g.zarr", tmp_path / "full.zarr", **own)
     assert stored(tmp_path / "new.zarr") == stored(tmp_path / "full.zarr")
     assert bool(done.results["refreshed"]["kept"]) == keeps
+
+
+@pytest.mark.parametrize(
+    ("algo", "options"), [("ppr", {}), ("temporal", {"walk_length": 4}), ("node2vec", {"walk_length": 3, "q": 2.0})]
+)
+def test_verify_knows_their_order(tmp_path, algo, options):
+    graph = grown(tmp_path, 15, weighted=False, directed=True, timed=True, far=True)
+    samples = csaw.sample(graph, tmp_path / "s.zarr", algo, num_walks=3, seed=SEED, **options)
+    assert samples.manifest["request"]["sources"] == "all x 1 grown 79,81"  # a vertex has no edge at first
+    assert csaw.verify(samples).ok
+    forged(samples.path, lambda said: said["manifest"]["request"].update(sources="all x 1"))
+    wrong = {check.name for check in csaw.verify(samples.path).checks if not check.ok}
+    assert {"request", "sources"} & wrong
 
 
 # Where and how it is drawn changes no byte.
@@ -513,7 +528,7 @@ def test_only_they_are_exported_under_their_numbers(tmp_path):
     whole = (tmp_path / "all.csv").read_text().splitlines()
     assert (tmp_path / "new.csv").read_text().splitlines() == [whole[0], *(whole[1 + number] for number in changed)]
     assert np.array_equal(np.load(tmp_path / "new.npy"), np.load(tmp_path / "all.npy")[changed])
-    table = pytest.importorskip("pyarrow.parquet").read_table(tmp_path / "new.parquet")
+    table = need_package("pyarrow.parquet").read_table(tmp_path / "new.parquet")
     assert table["instance"].to_pylist() == changed.tolist()
     some = walks.chosen(changed)
     assert np.array_equal(some.walks[:], walks.walks[:][changed])

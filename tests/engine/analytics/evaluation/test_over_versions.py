@@ -8,6 +8,7 @@ import shutil
 
 import pytest
 from click.testing import CliRunner
+from helpers.machine import need_package
 from helpers.networks import same
 
 import csaw
@@ -117,7 +118,7 @@ def test_samples_and_graphs_in_memory_are_refused(path, tmp_path):
 
 
 def test_plots_have_a_line_a_version(path, tmp_path):
-    pytest.importorskip("matplotlib")
+    need_package("matplotlib")
     files = csaw.evaluate(path, versions=[0, 1], measures="degree").plot(tmp_path / "plots")
     text = next(file for file in files if file.suffix == ".csv").read_text()
     assert "version 0" in text
