@@ -27,7 +27,7 @@ class Entries(NamedTuple):
 
 
 class Changes(Protocol):
-    """What has changed. Its methods raise MeasuredAnew where to know it takes too much memory or time."""
+    """The changes since an earlier version. Methods raise MeasuredAnew where this takes too much memory or time."""
 
     @property
     def entries(self) -> Entries:

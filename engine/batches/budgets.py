@@ -286,7 +286,7 @@ class BudgetsInTime(Budgets, MiniBatchesInTime):
         return self.found
 
     def _listed(self, entries: Array) -> tuple[Array, Array, Array]:
-        """As in Budgets, of the edges before the time of each; ``cell`` then says where ``edge`` and ``time`` are."""
+        """The same as in Budgets, of the edges before the time of each; ``cell`` places ``edge`` and ``time``."""
         xp, degree = self.xp, self.degree[entries]
         start = xp.cumsum(degree) - degree
         self.start[entries] = start

@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     Tables = tuple[Schema, Iterator[tuple[int, Table]]]
 
 HOLDS = ("ids", "names", "edge_ids", "edge_columns")
-"""What a table says of a graph, as formats of exports say it."""
+"""The facts about a graph that a table has, as formats of exports have them."""
 SAID = ("algorithm", "parameters", "seed", "fingerprint")  # of the request
 
 
 def stream_of(data: Samples | GraphStore) -> "RecordBatchReader":
-    """What reads the rows of samples or of a graph in batches, which are made while they are read; ids are strings
-    where they are words.
+    """Return a reader of the rows of samples or of a graph in batches, which are made while they are read; ids are
+    strings where they are words.
     """
     if isinstance(data, Samples):
         schema, tables = of_samples(data, 0, data.instances)

@@ -1,5 +1,5 @@
-"""What the instances of a sample depend on, beside their sources and random numbers: which rows of the graph they read,
-or more of the graph than rows.
+"""The parts of a graph that the instances of a sample depend on, beside their sources and random numbers: some of its
+rows, or more than rows.
 """
 
 import ast
@@ -22,7 +22,7 @@ LISTED = {"dst", "src", "prev", "source", "-1"}  # what update of a traversal ma
 
 @dataclass(frozen=True)
 class Dependence:
-    """What an instance reads of a graph.
+    """The parts of a graph that an instance reads.
 
     ``everything``: why it may depend on all of the graph, in words; empty if its rows decide. ``neighbors``: whether it
     reads degrees or rows of neighbors of the vertices whose rows it reads. ``depth``: the number of steps or hops after

@@ -313,17 +313,19 @@ class PartOf(OnDemand):
 class Chosen(OnDemand):
     """Some instances of ``samples``: those with these ``numbers``, int64, ascending."""
 
+    numbers: np.ndarray
+
     def __init__(self, samples: OpenedSamples, numbers: np.ndarray) -> None:
         said = samples.source.attributes | {"instances": numbers.size}
         super().__init__(samples.path, said, self._picked, lambda: samples.words)
-        self.samples, self.numbers, self.chosen = samples, numbers, numbers
+        self.samples, self.numbers = samples, numbers
 
     def __reduce__(self) -> tuple[object, ...]:
         return Chosen, (self.samples, self.numbers)
 
     def _picked(self, start: int, stop: int) -> Arrays:
         """Read the groups that have some of the instances, one after the other."""
-        wanted, size, parts = self.chosen[start:stop], self.samples.group_size, list[Arrays]()
+        wanted, size, parts = self.numbers[start:stop], self.samples.group_size, list[Arrays]()
         for group in np.unique(wanted // size).tolist() or [0]:
             first, last = group * size, min((group + 1) * size, self.samples.instances)
             some = wanted[np.searchsorted(wanted, first) : np.searchsorted(wanted, last)]

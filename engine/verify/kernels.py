@@ -10,18 +10,24 @@ from csaw.partition.base.kernel_tools import GAMMA, empty, mixed, place_between,
 from csaw.partition.base.read_only import thawed
 
 
+@inner
+def first_at_least(indptr, indices, row, neighbor):
+    """The first place in a row, which is sorted, whose neighbor is at least this one; the end of the row if none is."""
+    low, high = indptr[row], indptr[row + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if np.int64(indices[middle]) < neighbor:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
 @njit(nogil=True)  # on one thread: it is often called for a few edges, where waking threads took most of the time
 def first_edge(indptr, indices, src, dst, out):
     """Number of the first stored edge from each src to its dst or, where there is none, of the next edge of the row."""
     for i in range(src.size):
-        low, high = indptr[src[i]], indptr[src[i] + 1]
-        while low < high:
-            middle = (low + high) >> 1
-            if np.int64(indices[middle]) < dst[i]:
-                low = middle + 1
-            else:
-                high = middle
-        out[i] = low
+        out[i] = first_at_least(indptr, indices, src[i], dst[i])
 
 
 def edge_weights(graph: Graph, src: np.ndarray, dst: np.ndarray) -> np.ndarray:
@@ -42,13 +48,7 @@ def multiplicity(indptr, indices, src, dst, out):
         out[i] = 0
         a, b = src[i], dst[i]
         if 0 <= a < vertices and 0 <= b < vertices:
-            low, high = indptr[a], indptr[a + 1]
-            while low < high:
-                middle = (low + high) >> 1
-                if np.int64(indices[middle]) < b:
-                    low = middle + 1
-                else:
-                    high = middle
+            low = first_at_least(indptr, indices, a, b)
             while low < indptr[a + 1] and np.int64(indices[low]) == b:
                 out[i] += 1
                 low += 1
@@ -104,14 +104,8 @@ def replay(counts, src, dst, source_counts, sources, out):
 def find_outcomes(start, outcome, situation, wanted, at):
     """The place of each ``wanted`` outcome in the table of its situation; -1 where it is impossible."""
     for i in range(wanted.size):
-        low, high = start[situation[i]], start[situation[i] + 1]
-        end = high
-        while low < high:
-            middle = (low + high) >> 1
-            if outcome[middle] < wanted[i]:
-                low = middle + 1
-            else:
-                high = middle
+        end = start[situation[i] + 1]
+        low = place_between(outcome, start[situation[i]], end, wanted[i])
         at[i] = low if low < end and outcome[low] == wanted[i] else -1
 
 
@@ -398,13 +392,7 @@ def copies_until(indptr, indices, times, src, dst, until, out):
         out[i] = 0
         a, b = src[i], dst[i]
         if 0 <= a < vertices and 0 <= b < vertices:
-            low, high = indptr[a], indptr[a + 1]
-            while low < high:
-                middle = (low + high) >> 1
-                if np.int64(indices[middle]) < b:
-                    low = middle + 1
-                else:
-                    high = middle
+            low = first_at_least(indptr, indices, a, b)
             while low < indptr[a + 1] and np.int64(indices[low]) == b:
                 out[i] += times[low] <= until[i]
                 low += 1

@@ -67,7 +67,7 @@ def changed_partitions(old: GraphStore, new: GraphStore, names: Collection[str])
 
 
 def _files(store: GraphStore, part: Partition, names: Collection[str]) -> tuple[int, ...]:
-    """What tells the rows of a partition apart: its vertices, and which files it has, whatever their names are."""
+    """Numbers that tell the rows of a partition apart: its vertices, and which files it has, under any names."""
     arrays = [store.array(array_name(part.number, name)) for name in ("indptr", *names)]
     told = [array.file(chunk).stat() for array in arrays for chunk in range(array.chunks)]
     return part.first_vertex, part.last_vertex, *(number for one in told for number in (one.st_dev, one.st_ino))

@@ -1,4 +1,4 @@
-"""What the report of a store says, held against its arrays; of an append, also against the version before."""
+"""Checks of the report of a store against its arrays, and of an append also against the version before."""
 
 import math
 from collections.abc import Iterator

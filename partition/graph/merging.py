@@ -48,7 +48,7 @@ class Counts(NamedTuple):
 
 
 class Policy(NamedTuple):
-    """What becomes of an edge that is there: one of the words above.
+    """The way in which edges that are there are merged: one of the words above.
 
     ``directed``: whether an edge is in one row. ``by_relation``: whether an edge of another relation is another edge.
     ``forward``: how many relations come before those with the same edges in the other direction.
@@ -66,7 +66,7 @@ class Policy(NamedTuple):
         return np.ones(rows.size, np.bool_) if self.directed else rows <= arrays[INDICES].astype(np.int64)
 
     def keys(self, arrays: Arrays) -> np.ndarray:
-        """What orders the edges of a row and tells them apart: the neighbor, and then the relation if it counts."""
+        """Keys that order the edges of a row and tell them apart: the neighbor, and then the relation if it counts."""
         neighbors = arrays[INDICES]
         return neighbors.astype(np.int64) * MOST_RELATIONS + arrays[RELATION.array] if self.by_relation else neighbors
 

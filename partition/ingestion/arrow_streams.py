@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 INTERFACE = "__arrow_c_stream__"
 WAYS = (INTERFACE, "to_native", "collect_batches", "scanner", "to_reader")
-"""What an object has that can be streamed: the interface, or a method that :func:`_reader` calls for it."""
+"""An object that can be streamed has one of these: the interface, or a method that :func:`_reader` calls for it."""
 ROWS = 1 << 16  # of a batch: those of a producer may be whole tables
 
 
@@ -59,7 +59,7 @@ class ArrowStream:
 
     @cached_property
     def reader(self) -> "RecordBatchReader | None":
-        """What reads the batches; None for a table of pandas."""
+        """The reader of the batches; None for a table of pandas."""
         with foreign(f"graph: {self.name}"):
             return None if self.frame is not None else _reader(self.data)
 
@@ -95,7 +95,7 @@ class ArrowStream:
 
 
 def _reader(data: Any) -> "RecordBatchReader":
-    """What reads the batches of an object."""
+    """Return a reader of the batches of an object."""
     pa = needed("pyarrow")
     if hasattr(data, INTERFACE):
         return pa.RecordBatchReader.from_stream(data)

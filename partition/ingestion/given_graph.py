@@ -120,8 +120,9 @@ def _kept_weights(found: Edges, edges: int, *, counts: bool) -> np.ndarray | Non
 
 
 def _told(made: InMemory, options: IngestOptions, ends: tuple[np.ndarray, np.ndarray], *, counts: bool) -> Record:
-    """What the report of an ingest also says: how many edges and self loops there were, how many edges repeated others,
-    and how the graph was made of them, which ``csaw append`` follows. ``counts``: weights are numbers of repeats.
+    """The facts that the report of an ingest has, too: how many edges and self loops there were, how many edges
+    repeated others, and how the graph was made of them, which ``csaw append`` follows. ``counts``: weights are numbers
+    of repeats.
     """
     rows, loops = ends[0].size, int((ends[0] == ends[1]).sum())
     drops, kept = options.self_loops == "drop", made.edges

@@ -100,7 +100,7 @@ def known_relations(base: GraphStore, given: Sequence[Relation] = ()) -> tuple[R
 
 
 def policy_by_relation(base: GraphStore, word: str) -> Policy:
-    """What becomes of new edges that are there already, which relations tell apart if the graph has some."""
+    """The policy for new edges that are there already, which relations tell apart if the graph has some."""
     if base.types is None:
         return Policy(word, base.directed, by_relation=RELATION in base.further_columns and word != REMOVE)
     return Policy(word, True, True, len(known_relations(base)) if reverses_of(base) else MOST_RELATIONS)

@@ -1,4 +1,4 @@
-"""What differs between two versions of a graph store, and what follows from it for degrees, components and triangles.
+"""The differences between two versions of a graph store, and how they change degrees, components and triangles.
 
 Partitions whose files are hard links to those of the other version are not read. The rows of all others are compared.
 """
@@ -37,7 +37,7 @@ def room_of(network: HostNetwork) -> Footprint:
 
 
 class HostChanges:
-    """What has changed in a network since an earlier version of its store, ``old``; compared when it is first asked."""
+    """The changes in a network since an earlier version of its store, ``old``; found when they are first asked for."""
 
     def __init__(self, old: GraphStore, network: HostNetwork) -> None:
         self.old, self.network = old, network
