@@ -16,6 +16,7 @@ from csaw.engine.draws.vectors import words64
 from csaw.engine.plan.contracts import Array
 from csaw.engine.schedule.backend import Backend
 from csaw.engine.sources.seeds import Excluded
+from csaw.partition.base.sorting import distinct
 
 Host: TypeAlias = np.ndarray
 
@@ -28,7 +29,7 @@ class Excluding(MiniBatches):
     def __init__(self, backend: Backend, first: int, sources: np.ndarray, pairs: Excluded) -> None:
         xp, vertices = backend.xp, backend.store.vertices
         self.owners, place = np.unique(pairs.local * vertices + pairs.source, return_inverse=True)
-        self.pairs = np.unique(place * vertices + pairs.target)
+        self.pairs = distinct(place * vertices + pairs.target)
         self.known_owners = xp.asarray(self.owners)
         self.many = xp.asarray(np.bincount(place, pairs.edges, self.owners.size).astype(np.int64))
         super().__init__(backend, first, sources)

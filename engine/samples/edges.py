@@ -10,6 +10,7 @@ from csaw.engine.samples.layouts import Links
 from csaw.engine.samples.layouts.hops import relation_names
 from csaw.engine.samples.layouts.layout import BATCH, EDGE, EDGE_WEIGHT, OF_COPIES, SEED_TIME, TIME
 from csaw.engine.samples.opened import OpenedSamples
+from csaw.partition.base.sorting import distinct
 from csaw.partition.errors import RepeatedEdgesError, StoreError
 from csaw.partition.graph.edge_columns import NO_TIME
 from csaw.partition.graph.parts import Partition
@@ -106,7 +107,7 @@ def _lonely(edges: Edges, met: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.
     """
     owner = np.concatenate([instance for instance, _ in met])
     ids, number = np.unique(np.concatenate([some for _, some in met]), return_inverse=True)
-    keys = np.unique(owner * ids.size + number)
+    keys = distinct(owner * ids.size + number)
     for name in ("src", "dst"):
         number, known = _places(ids, edges[name])
         place, known_key = _places(keys, edges["instance"][known] * ids.size + number[known])

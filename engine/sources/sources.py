@@ -25,6 +25,7 @@ from csaw.engine.sources.start_edges import StartEdges
 from csaw.engine.sources.turns import Turns
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
+from csaw.partition.base.sorting import distinct
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.clusters import Clusters
 
@@ -115,7 +116,7 @@ def require_sets(listed: np.ndarray | None, count: int, size: int, instances: in
             f"--sources: expected at least {size:,} vertices, because an instance starts at that many different "
             f"vertices, found {count:,}; give more sources, or ask for fewer in an instance (--frontier-size)"
         )
-    if listed is None or np.unique(listed).size == count:  # a part of them has each once
+    if listed is None or distinct(listed).size == count:  # a part of them has each once
         return
     if not instances:
         raise OptionError("--sources: expected different vertices, found one of them twice; give each once")

@@ -20,6 +20,7 @@ from csaw.engine.verify.layouts_in_time import SeedTimes
 from csaw.engine.verify.pooled import independence
 from csaw.engine.verify.statistics import BINS, Result, even, normal_sum
 from csaw.partition.base.parallel import go_on
+from csaw.partition.base.sorting import distinct
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.types import RELATION
 
@@ -131,7 +132,7 @@ class Budgets:
         touched = np.zeros(0, np.int64)
         try:
             for number, wanted in enumerate(self.wanted):
-                here, old = np.unique(vertices[layer == number]), touched
+                here, old = distinct(vertices[layer == number]), touched
                 self.sampled[here] = True
                 touched = np.union1d(touched, self._give(here, now))
                 able = touched[~self.sampled[touched]]
@@ -188,7 +189,7 @@ class Law:
 
     def _edges(self, vertices: np.ndarray, e_id: np.ndarray, now: int) -> None:
         """Compare the edges of a mini-batch with all those among its vertices that it may have."""
-        members = np.unique(vertices)
+        members = distinct(vertices)
         edge, _ = self.budgets.edges(members, now)
         ends = self.budgets.indices[edge].astype(np.int64)
         at = np.minimum(np.searchsorted(members, ends), members.size - 1)
@@ -200,7 +201,7 @@ class Law:
         self.wrong["sizes"] += int(draws.picks.size != asked)
         strays = int((draws.picks < 0).sum())
         self.wrong["budgets"] += strays
-        if strays or not draws.picks.size or np.unique(draws.picks).size < draws.picks.size:
+        if strays or not draws.picks.size or distinct(draws.picks).size < draws.picks.size:
             return
         random = self.random.random(draws.picks.size)
         degree = self.subject.degree[draws.vertices]

@@ -32,6 +32,7 @@ from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.sets import Biases, Situations, weights_or_degrees
 from csaw.engine.verify.statistics import MARGIN, Choices, Laws, Result
 from csaw.partition.base.parallel import go_on
+from csaw.partition.base.sorting import distinct
 
 # The frontiers of a traversal with a pool: selected once more, in plain Python, at the same addresses, and compared
 # with the law.
@@ -411,7 +412,7 @@ class UniqueEntries(Entries):
     def add(self, group: Group) -> None:
         levels = int(group.depth.max(initial=0)) + 1
         selected = group.dst_key * levels + group.depth
-        self.twice += selected.size - np.unique(selected).size
+        self.twice += selected.size - distinct(selected).size
         super().add(group)
 
     def _note(self, frontier: list[int], visited: set[int], drawn: list[tuple[int, int]], at: dict[str, int]) -> None:

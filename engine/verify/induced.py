@@ -14,6 +14,7 @@ from csaw.engine.verify.kernels import hops_from
 from csaw.engine.verify.layers import matrix_biases, moderate
 from csaw.engine.verify.overlap import Overlaps
 from csaw.engine.verify.statistics import evenly, normal_sum
+from csaw.partition.base.sorting import distinct
 from csaw.partition.errors import StoreError
 
 NEXT = "each instance with the next one"
@@ -56,7 +57,7 @@ class Met:
             return 0
         order = np.argsort(src, kind="stable")
         hops, room = np.full(keys.size, -1, np.int64), np.empty(keys.size, np.int64)
-        sources = np.unique(np.searchsorted(keys, group.source_key))
+        sources = distinct(np.searchsorted(keys, group.source_key))
         room[: sources.size], hops[sources] = sources, 0
         hops_from(np.cumsum(np.append(0, inside)), dst[order], room, sources.size, hops)
         far = int(((hops < 0) | (hops > self.hops)).sum()) + (self._without_edges(group) if self.moves else 0)

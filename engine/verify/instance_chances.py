@@ -35,6 +35,7 @@ from csaw.engine.verify.statistics import Result
 from csaw.engine.verify.walks_in_time import of_timed_walks
 from csaw.partition.base.parallel import go_on
 from csaw.partition.base.read_only import thawed
+from csaw.partition.base.sorting import distinct
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.graph.types import RELATION
 
@@ -172,7 +173,7 @@ def again(own: np.ndarray) -> np.ndarray:
     Most samples have few of them, so values are sorted without their places.
     """
     held = np.sort(own)
-    met = np.unique(held[1:][held[1:] == held[:-1]])
+    met = distinct(held[1:][held[1:] == held[:-1]])
     if not met.size:
         return np.zeros(0, np.int64)
     places = np.flatnonzero(met[np.minimum(np.searchsorted(met, own), met.size - 1)] == own)

@@ -12,6 +12,7 @@ from csaw.engine.verify.groups import MOVED, Group, groups
 from csaw.engine.verify.overlap import Overlaps, add_draws
 from csaw.engine.verify.pooled import independence
 from csaw.engine.verify.statistics import BINS, Result, even, evenly
+from csaw.partition.base.sorting import distinct
 
 QUICKER = 50  # times as fast as biases evaluated in Python: entries by a closed form
 LARGE = 1e100  # a bias beyond which sums of biases, and their products, may not be finite
@@ -82,7 +83,7 @@ class Layered:
         ends = [np.cumsum([0, *counts]) for counts in (group.counts, group.source_counts, arrays["vertex_counts"])]
         for i in range(len(group.counts)):
             edges, sources, drawn = (slice(end[i], end[i + 1]) for end in ends)
-            frontier = np.unique(group.sources[sources])
+            frontier = distinct(group.sources[sources])
             for depth, size in enumerate(self.algorithm.sizes()):
                 layer = np.flatnonzero(arrays["layer"][drawn] == depth + 1) + drawn.start
                 here = np.flatnonzero(group.depth[edges] == depth) + edges.start
@@ -93,7 +94,7 @@ class Layered:
                 self._edges(rows, kept, picks, chance)
                 self.note(frontier, rows, picks, chance)
                 share -= rows[0].size + frontier.size
-                frontier = np.unique(picks)
+                frontier = distinct(picks)
             if share < 0:
                 break
 
@@ -156,7 +157,7 @@ class Frontiers(Layered):
         self.entries, self.left = Entries(subject), subject.budget
 
     def possible(self, rows: tuple[np.ndarray, ...]) -> int:
-        return np.unique(rows[1]).size
+        return distinct(rows[1]).size
 
     def note(self, frontier: np.ndarray, rows: tuple[np.ndarray, ...], picks: np.ndarray, chance: np.ndarray) -> None:
         vertices, place, edges = np.unique(rows[1], return_inverse=True, return_counts=True)

@@ -16,6 +16,7 @@ from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.groups import MOVED, Group, count, groups
 from csaw.engine.verify.pooled import independence, repeated
 from csaw.engine.verify.statistics import BINS, Result, even
+from csaw.partition.base.sorting import distinct
 from csaw.partition.graph.types import RELATION
 
 QUICKER = 50  # times as fast as biases evaluated in Python
@@ -73,7 +74,7 @@ def _numbers(subject: Subject, group: Group, wrong: dict[str, int], draw: np.ran
     edges, sources = (np.cumsum([0, *counts]) for counts in (group.counts, group.source_counts))
     out = []
     for i in range(len(group.counts)):
-        frontier = np.unique(group.sources[sources[i] : sources[i + 1]])
+        frontier = distinct(group.sources[sources[i] : sources[i + 1]])
         here = np.arange(edges[i], edges[i + 1])
         for depth in range(len(algorithm.sizes())):
             kept = here[group.depth[here] == depth]
@@ -81,7 +82,7 @@ def _numbers(subject: Subject, group: Group, wrong: dict[str, int], draw: np.ran
             some = Rows.of(subject, frontier, depth)
             out.append(some.ranges(*some.kept(group, kept), wrong, draw))
             share -= some.degree.sum() + frontier.size
-            frontier = np.unique(group.dst[kept])
+            frontier = distinct(group.dst[kept])
         if share < 0:
             break
     return out
@@ -146,7 +147,7 @@ class Rows(NamedTuple):
 
 def chances(subject: Subject, group: Group) -> Iterator[float]:
     """How likely the ranges are that the only instance of a group shows, depth after depth."""
-    frontier = np.unique(group.sources)
+    frontier = distinct(group.sources)
     for depth in range(len(subject.traversal.sizes())):
         here = np.flatnonzero(group.depth == depth)
         some = Rows.of(subject, frontier, depth)
@@ -155,7 +156,7 @@ def chances(subject: Subject, group: Group) -> Iterator[float]:
         vertices = some.view.vertices
         _, low, high = ranges_of(ends, chance, np.isin(own * vertices + ends, src * vertices + dst))
         yield float(np.exp(max(-700.0, np.log(np.maximum(high - low, 1e-300)).sum())))
-        frontier = np.unique(group.dst[here])
+        frontier = distinct(group.dst[here])
 
 
 def shown(

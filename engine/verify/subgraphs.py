@@ -24,6 +24,7 @@ from csaw.engine.verify.pooled import pooled_test
 from csaw.engine.verify.selections import copies, unexplained
 from csaw.engine.verify.shared_draws import verify_shared_draws
 from csaw.engine.verify.statistics import BINS, Choices, Laws, even, evenly, normal_sum
+from csaw.partition.base.sorting import distinct
 from csaw.partition.base.stages import stage
 
 # Checks of multidimensional walks: edges start where walkers stand, and the choices of walker
@@ -305,7 +306,7 @@ def verify_induced(subject: Subject, checks: Checks) -> None:
     drawn, beside, variance = np.zeros(subject.view.vertices, np.int64), 0.0, 0.0
     overlaps = Overlaps(drawn.size, drawn.size, "vertices of the instance before", replace=False)
     for group in groups(subject, checks, wrong):
-        keys = np.unique(group.source_key)
+        keys = distinct(group.source_key)
         overlaps.add(group.source_instance, group.sources, np.ones(group.sources.size), len(group.counts))
         wrong["sources"] += group.source_key.size - keys.size
         wrong["visits"] += int((~(np.isin(group.src_key, keys) & np.isin(group.dst_key, keys))).sum())

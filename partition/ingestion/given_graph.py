@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from csaw.partition.arrays.words import Words
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import quoted
+from csaw.partition.base.sorting import distinct
 from csaw.partition.errors import FormatError, NoEdgesError, OptionError
 from csaw.partition.graph.edge_columns import TIME, given_columns
 from csaw.partition.graph.given_arrays import column_of, weights_of
@@ -298,7 +299,7 @@ def _ranks(where: str, columns: list[Ids]) -> tuple[Ids, list[np.ndarray]]:
         return rising + rising.dtype.type(low), [rank[each] for each in offsets]
     kind = np.uint64 if high > 2**63 - 1 else np.int64
     both = [column.astype(kind) for column in numbers]
-    found = np.unique(np.concatenate(both))
+    found = distinct(np.concatenate(both))
     return found, [np.searchsorted(found, each) for each in both]
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from csaw.partition.arrays.spool import Column, grouped
 from csaw.partition.base.compile import njit
 from csaw.partition.base.parallel import Crew
+from csaw.partition.base.sorting import distinct
 from csaw.partition.errors import FormatError
 
 TABLE_FACTOR = 4  # a table over the whole id range, when it is at most this many times the number of edges
@@ -106,12 +107,12 @@ def _distinct(raw: Edges, dtype: np.dtype, crew: Crew) -> np.ndarray:
     """All ids, ascending: of groups of pieces, then of two of those together, so that threads share the sorting."""
 
     def of(*pieces: tuple[Column, ...]) -> np.ndarray:
-        return np.unique(
+        return distinct(
             np.concatenate([ids[:].astype(dtype, copy=False) for src, dst, *_ in pieces for ids in (src, dst)])
         )
 
     def both(one: Future[np.ndarray], other: Future[np.ndarray]) -> np.ndarray:
-        return np.union1d(one.result(), other.result())
+        return distinct(np.concatenate([one.result(), other.result()]))
 
     merged: list[Future[np.ndarray] | None] = []  # at place k of 2^k groups
     for found in crew.in_order(of, grouped(raw, SORTED_ROWS), SORTED_ROWS * SORTED_ROW_BYTES):
@@ -123,7 +124,7 @@ def _distinct(raw: Edges, dtype: np.dtype, crew: Crew) -> np.ndarray:
                 break
             merged[place], job = None, crew.pool.submit(both, waiting, job)
     whole = [job.result() for job in merged if job is not None]
-    return np.unique(np.concatenate([np.empty(0, dtype), *whole]))
+    return distinct(np.concatenate([np.empty(0, dtype), *whole]))
 
 
 def number(raw: Edges, bounds: tuple[int, int], big: bool, path: str, crew: Crew) -> Numbering:

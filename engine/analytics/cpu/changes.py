@@ -16,6 +16,7 @@ from csaw.engine.analytics.cpu.network import HostNetwork, equal_ranges
 from csaw.engine.plan.footprint import Footprint
 from csaw.partition import GraphStore
 from csaw.partition.arrays.spool import copy_runs
+from csaw.partition.base.sorting import distinct
 from csaw.partition.graph.changed_rows import changed_partitions
 from csaw.partition.graph.merging import LAST, Policy, Rows, merged, ranges_of
 from csaw.partition.graph.parts import cuts_of
@@ -144,7 +145,7 @@ def _changed_edges(network: HostNetwork, changes: Entries) -> tuple[np.ndarray, 
         upper = rows < neighbors
         return ends, rows[upper], neighbors[upper], changes.turned[upper]
     turned = rows * ends.size + neighbors
-    pairs = np.unique(np.minimum(rows, neighbors) * ends.size + np.maximum(rows, neighbors))
+    pairs = distinct(np.minimum(rows, neighbors) * ends.size + np.maximum(rows, neighbors))
     lesser, greater = np.divmod(pairs, max(ends.size, 1))
     held, now, before = _rows_of(network, ends), np.zeros(pairs.size, np.bool_), np.zeros(pairs.size, np.bool_)
     for one, other in ((lesser, greater), (greater, lesser)):

@@ -14,6 +14,7 @@ from csaw.engine.plan.contracts import Store
 from csaw.engine.samples import Samples
 from csaw.engine.samples.edges import dense_ids, edges_between
 from csaw.partition import GraphStore
+from csaw.partition.base.sorting import distinct
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.versions import drawn_from
 
@@ -110,15 +111,15 @@ def held(samples: Samples, network: HostNetwork, first: int, last: int) -> Held:
         stop = min(start + samples.group_size, last)
         found = edges_between(samples, start, stop)
         src, dst = (dense_ids(samples, store, found[name]) for name in ("src", "dst"))
-        edges.append(np.unique(src * store.vertices + dst))
+        edges.append(distinct(src * store.vertices + dst))
         arrays = samples.group(start, stop)
         seen = [_visited(samples, arrays), *([arrays["sources"]] if "sources" in arrays else [])]
-        vertices += [np.unique(dense_ids(samples, store, some)) for some in seen]  # sources without an edge, too
-    keys = np.unique(np.concatenate([np.empty(0, np.int64), *edges]))
+        vertices += [distinct(dense_ids(samples, store, some)) for some in seen]  # sources without an edge, too
+    keys = distinct(np.concatenate([np.empty(0, np.int64), *edges]))
     ends = np.column_stack(np.divmod(keys, store.vertices)) if keys.size else np.empty((0, 2), np.int64)
     if samples.has_walks:
         ends = ends[_are_edges(ends, network)]
-    met = np.unique(np.concatenate([np.empty(0, np.int64), *vertices, ends.ravel()]))
+    met = distinct(np.concatenate([np.empty(0, np.int64), *vertices, ends.ravel()]))
     return Held(ends[:, 0], ends[:, 1], met)
 
 
@@ -196,7 +197,7 @@ def _numbered(vertices: np.ndarray, src: np.ndarray, dst: np.ndarray, *, directe
     src, dst = np.searchsorted(vertices, src), np.searchsorted(vertices, dst)
     if not directed:
         src, dst = np.concatenate([src, dst]), np.concatenate([dst, src])
-    keys = np.unique(src * np.int64(max(vertices.size, 1)) + dst)
+    keys = distinct(src * np.int64(max(vertices.size, 1)) + dst)
     src, dst = keys // max(vertices.size, 1), keys % max(vertices.size, 1)
     indptr = np.concatenate([[0], np.cumsum(np.bincount(src, minlength=vertices.size))]).astype(np.int64)
     return HostNetwork.of_arrays(indptr, dst, directed=directed)

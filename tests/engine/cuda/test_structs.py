@@ -17,6 +17,7 @@ from csaw.engine.cuda.declarations import ENGINE, SUM_PIECE, members, parameters
 FILES = {
     "Output": "walk.cu",
     "Hop": "hops.cu",
+    "OfRelation": "hops.cu",
     "Frontier": "select.cu",
     "Scratch": "select.cu",
     "TrialBounds": "select.cu",

@@ -74,7 +74,8 @@ def test_a_plan_in_time_knows_it_too(tmp_path, algo, options, on_cpu, on_gpu):
 @pytest.mark.parametrize(
     ("algo", "options", "on_cpu", "on_gpu"),
     [
-        ("neighbor", {}, "hop-tables-by-relation", "neighbors-by-relation"),
+        ("neighbor", {}, "hop-tables-by-relation", "hop-tables-by-relation"),
+        ("neighbor", {"replace": True, "fanout": {"*": (40, 2)}}, "hop-tables-by-relation", "neighbors-by-relation"),
         ("neighbor", {"residency": "disk"}, "neighbors-by-relation", "neighbors-by-relation"),
         ("neighbor", {"weighted": True}, "neighbors-by-relation", "neighbors-by-relation"),
         ("minibatch", {}, "whole-mini-batches", "whole-mini-batches"),
@@ -95,7 +96,7 @@ def test_a_kind_is_no_part_of_reports_and_manifests(tmp_path):
 def test_every_kind_has_its_batches_on_the_cpu_and_its_kernels_on_a_gpu():
     assert CpuBackend.batches.keys() == set(BatchKind) - {BatchKind.TREES}
     assert all(isinstance(late.found(), type) for late in CpuBackend.batches.values())
-    on_cpu_alone = {BatchKind.WHOLE_IN_TIME, BatchKind.HOP_TABLES_BY_RELATION, BatchKind.LINKS_IN_TIME}
+    on_cpu_alone = {BatchKind.WHOLE_IN_TIME, BatchKind.LINKS_IN_TIME}
     assert FILES.keys() == set(BatchKind) - on_cpu_alone
 
 
