@@ -10,7 +10,7 @@ import numpy as np
 from cupy import ndarray as Array
 
 from csaw.engine.batches.backend import ANYWHERE
-from csaw.engine.cuda.batches.hops import DeviceMiniBatches, Hops, HopsInTime
+from csaw.engine.cuda.batches.hops import DeviceMiniBatches, Hops, HopsByRelation, HopsInTime
 from csaw.engine.cuda.batches.layers import DeviceLayers
 from csaw.engine.cuda.batches.trees import Trees
 from csaw.engine.cuda.batches.walks import ClockWalks, UnlimitedWalks, Walks
@@ -275,5 +275,6 @@ class CudaBackend(CudaSelector):
         BatchKind.LAYERS: DeviceLayers,
         BatchKind.TREES: Trees,
         BatchKind.HOP_TABLES: Hops,
+        BatchKind.HOP_TABLES_BY_RELATION: HopsByRelation,
         BatchKind.HOP_TABLES_IN_TIME: HopsInTime,
     }

@@ -281,6 +281,7 @@ FILES = {
     BatchKind.UNIQUE: ("select.cu",),
     BatchKind.TREES: ("trees.cu",),
     BatchKind.HOP_TABLES: ("hops.cu", "transits.cu"),
+    BatchKind.HOP_TABLES_BY_RELATION: ("hops.cu",),
     BatchKind.POOLS: ("select.cu", "pools.cu"),
     BatchKind.FRONTIERS: ("select.cu",),
     BatchKind.LINKS: ("links.cu",),
@@ -349,6 +350,8 @@ def hop_kernel(backend: Specialization) -> str:
 def _launched(backend: Specialization) -> tuple[str, ...] | None:
     """The kernels of a plan, where its files have others for other plans that take long to compile; None: all."""
     lists = ("list_rows",) if backend.plan.lists_members else ()
+    if backend.plan.kind is BatchKind.HOP_TABLES_BY_RELATION:
+        return ("hop_of_relation",)
     if backend.plan.kind is BatchKind.HOP_TABLES:
         return hop_kernel(backend), "group_count", "group_scatter", "ungroup", *lists
     if not isinstance(backend.rule, Steps):

@@ -116,7 +116,7 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
     if by_relation and in_time:
         return BatchKind.NEIGHBORS_BY_RELATION_IN_TIME
     if by_relation:
-        whole = in_tables(shape, memory) and not shape.on_gpu
+        whole = in_tables(shape, memory)
         return BatchKind.HOP_TABLES_BY_RELATION if whole else BatchKind.NEIGHBORS_BY_RELATION
     if in_time and rule.together:
         return BatchKind.POOLS_IN_TIME
@@ -197,11 +197,13 @@ def in_tables(shape: Shape, memory: MemoryPlan) -> bool:
     """
     if not isinstance(shape.drawn_layout, Hops) or memory.residency.streams or not from_whole_rows(shape.algorithm):
         return False
-    select = shape.request.select
-    if shape.on_gpu and (select is Method.ALIAS or memory.graph_layout.has_sums):
+    select, of_relations = shape.request.select, fanouts_of(shape.algorithm)
+    if shape.on_gpu and of_relations is None and (select is Method.ALIAS or memory.graph_layout.has_sums):
         return True
-    few = shape.algorithm.rule.replace or max(shape.sizes, default=0) <= MOST_PICKS[shape.on_gpu]
-    return select is Method.UNIFORM and few
+    largest = max(shape.sizes, default=0) if of_relations is None else of_relations.largest
+    few = largest <= MOST_PICKS[shape.on_gpu]
+    any_number = shape.algorithm.rule.replace and not (shape.on_gpu and of_relations is not None)
+    return select is Method.UNIFORM and (few or any_number)
 
 
 def in_tables_of_times(shape: Shape, memory: MemoryPlan) -> bool:

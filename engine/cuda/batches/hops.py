@@ -15,7 +15,7 @@ from csaw.engine.plan.batch_kind import frontiers
 from csaw.engine.plan.by_relation import sizes_of_relations
 from csaw.engine.plan.planning import worth_grouping
 from csaw.engine.samples.identifiers import GroupArrays, Identifiers
-from csaw.engine.samples.layouts.hops import time_names
+from csaw.engine.samples.layouts.hops import relation_names, time_names
 from csaw.engine.schedule.backend import ALL
 from csaw.engine.schedule.specialization import time_rules
 
@@ -72,7 +72,24 @@ class Hops:
     ) -> None:
         kernels = self.backend.kernels
         staged = kernels.staged(parents.size, size)
-        hop = struct(
+        hop = self._struct(parents, children, size, slot, staged, grouped, count)
+        name, before, behind = self._kernel(parents, children)
+        counts = self.counts[:1], self.counts[1:]
+        kernels.launch(
+            name, -(-parents.size // staged), BLOCK, hop, *before, np.uint64(self.backend.seed), *counts, *behind
+        )
+
+    def _struct(
+        self,
+        parents: Array,
+        children: tuple[Array, ...],
+        size: int,
+        slot: int,
+        staged: int,
+        grouped: Array = None,
+        count: Array = None,
+    ) -> np.ndarray:
+        return struct(
             "Hop",
             first=self.first,
             parents=parents.size,
@@ -84,11 +101,6 @@ class Hops:
             grouped=grouped,
             grouped_parents=count,
             staged=np.uint32(staged),
-        )
-        name, before, behind = self._kernel(parents, children)
-        counts = self.counts[:1], self.counts[1:]
-        kernels.launch(
-            name, -(-parents.size // staged), BLOCK, hop, *before, np.uint64(self.backend.seed), *counts, *behind
         )
 
     def _kernel(
@@ -113,6 +125,63 @@ class Hops:
 
     def dead_ends(self) -> int:
         return int(self.counts[0])
+
+
+class HopsByRelation(Hops):
+    """Instances ``first ..`` of a graph of relations, whose vertices select from each relation by itself: a launch for
+    each relation and hop.
+    """
+
+    def __init__(self, backend: CudaRunner, first: int, sources: Array) -> None:
+        super().__init__(backend, first, sources)
+        assert backend.store.relation_rows is not None
+        self.picks = backend.store.relation_rows.picks(sizes_of_relations(backend.algorithm))
+        self.relations: list[Array] = []  # of the cells of each hop
+
+    def _room(self, parents: Array, size: int) -> tuple[Array, ...]:
+        (children,) = super()._room(parents, size)
+        relations = cupy.empty(children.shape, np.uint8)
+        if children.size:
+            children.data.memset_async(255, children.nbytes)  # no vertex
+            relations.data.memset_async(0, relations.nbytes)
+        return children, relations
+
+    def _keep(self, children: tuple[Array, ...]) -> None:
+        super()._keep(children)
+        self.relations.append(children[1])
+
+    def _hop(
+        self,
+        parents: Array,
+        children: tuple[Array, ...],
+        size: int,
+        slot: int,
+        grouped: Array = None,
+        count: Array = None,
+    ) -> None:
+        kernels, counts = self.backend.kernels, (self.counts[:1], self.counts[1:])
+        of_hop = self.picks[len(self.relations)]
+        for number, (low, high, shift, wanted, base) in enumerate(of_hop.tolist()):
+            if wanted == 0 or low == high:
+                continue
+            staged = kernels.staged(parents.size, wanted)
+            hop = self._struct(parents, children, size, slot, staged, grouped, count)
+            relation = struct(
+                "OfRelation",
+                low=low,
+                high=high,
+                shift=shift,
+                wanted=np.uint32(wanted),
+                base=np.uint32(base),
+                number=np.uint32(number),
+                relations=np.uint32(len(of_hop)),
+                relation=children[1],
+            )
+            blocks = -(-parents.size // staged)
+            kernels.launch("hop_of_relation", blocks, BLOCK, hop, relation, np.uint64(self.backend.seed), *counts)
+
+    def on_device(self) -> dict[str, Array]:
+        return super().on_device() | dict(zip(relation_names(self.tables), self.relations, strict=True))
 
 
 # A batch of neighbor samples in time on a GPU, drawn hop by hop.

@@ -109,3 +109,58 @@ extern "C" __global__ __launch_bounds__(256, 4) void hop_distinct_by_sums(Hop ho
     count_up(found, without, dead, edges);
     add_up(n, settled, tally);
 }
+
+// What a hop takes from one relation: `wanted` edges of each parent from vertex `low` on and below `high`, whose row is `shift` further on. They are
+// the children from number `base` on, and `relation` has the number of the relation for each.
+struct OfRelation { i64 low, high, shift; u32 wanted, base, number, relations; unsigned char* relation; };
+
+// Those of a block's parents that leave the relation, in any order.
+struct ParentsOfRelation : Parents {
+    u32 place_in_block[STAGED_PARENTS];
+    u32 count;
+
+    // Returns how many of the thread's have no neighbor.
+    __device__ __forceinline__ u32 find(const Hop& hop, const OfRelation& of, i64 base, u32 staged)
+    {
+        u32 without = 0;
+        if (threadIdx.x == 0) count = 0;
+        __syncthreads();
+        for (u32 i = threadIdx.x; i < staged; i += blockDim.x) {
+            const Parent parent = parent_at(hop, base + i);
+            if (parent.vertex == NONE || (i64)parent.vertex < of.low || (i64)parent.vertex >= of.high) continue;
+            const u32 at = atomicAdd(&count, 1u);
+            place_in_block[at] = i;
+            place[at] = locate((i64)parent.vertex + of.shift);
+            instance[at] = parent.instance;
+            slot[at] = (hop.slot + parent.column) * of.relations + of.number;
+            without += place[at].count == 0;
+        }
+        __syncthreads();
+        return without;
+    }
+};
+
+// Uniform picks from a relation: a thread makes two of a parent. The caller fills the children with NONE beforehand, and their relations with 0.
+extern "C" __global__ __launch_bounds__(256) void hop_of_relation(Hop hop, OfRelation of, u64 seed, u64* dead, u64* edges)
+{
+    __shared__ ParentsOfRelation parents;
+    const i64 base = (i64)blockIdx.x * hop.staged, left = parents_of(hop) - base;
+    if (left <= 0) return;
+    const u32 without = parents.find(hop, of, base, (u32)min((i64)hop.staged, left));
+    const u32 pairs = (of.wanted + 1) / 2, tiles = 32 / pairs, tile = lane_of() / pairs, pair = lane_of() - tile * pairs, warps = blockDim.x >> 5;
+    u32 found = 0;
+    for (u32 begin = (threadIdx.x >> 5) * tiles; begin < parents.count; begin += warps * tiles) {
+        const u32 i = begin + tile;
+        const bool inside = tile < tiles && i < parents.count;
+        const Place place = inside ? parents.place[i] : Place{0, 0};
+        const Picks picks = picks_of(place, seed, inside ? parents.instance[i] : 0, inside ? parents.slot[i] : 0, of.wanted, pair, tile * pairs);
+        if (!inside) continue;
+        const i64 at = (base + parents.place_in_block[i]) * hop.size + of.base + 2 * pair;
+        const bool first = 2 * pair < picks.count, second = 2 * pair + 1 < picks.count;
+        const vertex_t a = first ? *index_at(place.row + picks.first) : NONE, b = second ? *index_at(place.row + picks.second) : NONE;
+        if (first) { hop.child[at] = a; of.relation[at] = (unsigned char)of.number; }
+        if (second) { hop.child[at + 1] = b; of.relation[at + 1] = (unsigned char)of.number; }
+        found += first + second;
+    }
+    count_up(found, without, dead, edges);
+}

@@ -46,15 +46,6 @@ struct ParentsInTime : Parents {
     }
 };
 
-// Picks 2 pair and 2 pair + 1 of `size` from a range: see distinct_picks. The warp.
-__device__ __forceinline__ Picks picks_of(const Place& range, u64 seed, u64 instance, u64 slot, u32 size, u32 pair, u32 begin)
-{
-    if (!REPLACE) return distinct_picks(range, seed, instance, slot, size, pair, begin);
-    if (range.count == 0) return {0, 0, 0};
-    const Words words = philox(seed, instance, slot, pair);
-    return {(i64)below(word64(words, 0), (u64)range.count), (i64)below(word64(words, 1), (u64)range.count), size};
-}
-
 // A hop: a thread makes two picks of a parent. `time` gets the time of the edge to each child.
 extern "C" __global__ __launch_bounds__(256) void hop_in_time(Hop hop, const i64* known, u32 each, i64* time, i64 window, u64 seed, u64* dead, u64* edges)
 {

@@ -39,3 +39,12 @@ __device__ __forceinline__ Picks distinct_picks(const Place& place, u64 seed, u6
     }
     return {first, second, k};
 }
+
+// Picks 2 pair and 2 pair + 1 of `size` from a range, with or without replacement: see distinct_picks. The warp.
+__device__ __forceinline__ Picks picks_of(const Place& range, u64 seed, u64 instance, u64 slot, u32 size, u32 pair, u32 begin)
+{
+    if (!REPLACE) return distinct_picks(range, seed, instance, slot, size, pair, begin);
+    if (range.count == 0) return {0, 0, 0};
+    const Words words = philox(seed, instance, slot, pair);
+    return {(i64)below(word64(words, 0), (u64)range.count), (i64)below(word64(words, 1), (u64)range.count), size};
+}

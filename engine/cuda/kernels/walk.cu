@@ -17,14 +17,11 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output 
     Walker w;
     Asked asked;
     u64 word = 0;
-    const auto set_out = [&](i64 number) {
-        if (!begin(w, number, o, source, track)) return false;
+    const auto set_out = [&] {
         if (w.count > 0) asked = ask(w.place(), draw64(seed, first + w.number, w.step, 0), table_of(w.step));
         word = draw64(seed, first + w.number, w.step + 1, 0);
-        return true;
     };
-    bool going = set_out(o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x);
-    while (going) {
+    const auto step = [&] {
         Place place = {0, 0};
         bool known = false;
         const i64 dst = w.count > 0 ? answer(asked, place, known) : -1;
@@ -33,9 +30,29 @@ extern "C" __global__ __launch_bounds__(WALK_BLOCK, 4) void walk_by_edge(Output 
             move_to(w, then, place, known && then == dst, o.length);
             if (w.step < o.length && w.count > 0 && is_loaded_row(w.row)) asked = ask(w.place(), word, table_of(w.step));
         }
-        going = note(w, then < 0, o, track);
+        const bool going = note(w, then < 0, o, track);
         if (going) word = draw64(seed, first + w.number, w.step + 1, 0);
-        else going = set_out(next_walker(o, w.number));
+        return going;
+    };
+#if READIES
+    if (o.end - o.begin > (i64)gridDim.x * blockDim.x) {
+        __shared__ Ready::Start starts[WALK_BLOCK];
+        Ready ready(starts, o);
+        bool going = false, began;
+        while (ready.go_on(w, going, began, o, source, track)) {
+            if (began) set_out();
+            if (going) going = step();
+        }
+        return;
+    }
+#endif
+    bool going = begin(w, o.begin + (i64)blockIdx.x * blockDim.x + threadIdx.x, o, source, track);
+    if (going) set_out();
+    while (going) {
+        going = step();
+        if (going) continue;
+        going = begin(w, next_walker(o, w.number), o, source, track);
+        if (going) set_out();
     }
 }
 

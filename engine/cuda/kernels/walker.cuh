@@ -8,6 +8,9 @@
 // Whether walkers' state is in memory between launches.
 #define RESUMES (STREAMED || UNLIMITED)
 
+// Whether a warp makes its next walks ready together: pays where lanes of a warp end their walks at different times.
+#define READIES (PREFILLED && !RESUMES && !TIMED)
+
 struct Walker {  // ids and counts in as few registers as they fit: more walkers in flight
     vertex_t number, origin, here, back;
     int step;
@@ -98,15 +101,18 @@ struct Track {
     }
 };
 
-__device__ __forceinline__ void start(Walker& w, i64 number, const vertex_t* source)
+// Let the walker stand at its source, whose place is known.
+__device__ __forceinline__ void start(Walker& w, i64 number, vertex_t source, const Place& place)
 {
     w.number = (vertex_t)number;
-    w.origin = w.here = source[number];
+    w.origin = w.here = source;
     w.back = NONE;
     w.step = 0;
-    w.stand_at(locate(w.here));
+    w.stand_at(place);
     w.back_row = w.back_count = 0;
 }
+
+__device__ __forceinline__ void start(Walker& w, i64 number, const vertex_t* source) { start(w, number, source[number], locate(source[number])); }
 
 // The vertex that follows: the selected one, unless `update` says otherwise; a dead end where dst is -1. What a user's own hook says may be no
 // vertex at all: then the walk ends, and `bad` names the place.
@@ -210,3 +216,59 @@ __device__ __forceinline__ bool begin(Walker& w, i64 number, const Output& o, co
     }
     return false;
 }
+
+#if READIES
+// The next walks of a warp, 32 at a time: a lane that asks the counter and finds the row of a source alone makes all others of its warp wait.
+struct Ready {
+    struct Start { vertex_t source, count; i64 row; };
+
+    Start* starts;    // of this warp
+    i64 first;        // number of the first that is ready
+    u32 next, count;  // how many of them have begun, and are there
+    bool more;
+
+    __device__ __forceinline__ Ready(Start* of_block, const Output& o)
+    {
+        starts = of_block + (threadIdx.x & ~31u);
+        first = o.begin + (i64)blockIdx.x * blockDim.x + (threadIdx.x & ~31u);
+        next = count = 0;
+        more = true;
+    }
+
+    // Lets lanes that are not `going` begin walks; these have then `began`. False when the whole warp is done.
+    __device__ __forceinline__ bool go_on(Walker& w, bool& going, bool& began, const Output& o, const vertex_t* source, const Track& track)
+    {
+        const u32 idle = __ballot_sync(~0u, !going);
+        began = false;
+        if (idle == 0) return true;
+        if (next == count && more) fill(o, source);
+        const u32 at = next + __popc(idle & lanes_below());
+        if (!going && at < count) {
+            start(w, first + at, starts[at].source, {starts[at].row, (i64)starts[at].count});
+            track.put(o, w.number, 0, w.here, o.length == 0);
+            going = began = o.length > 0;
+            if (!going) o.steps[w.number] = 0;
+        }
+        next = min(next + (u32)__popc(idle), count);
+        return more || next < count || __any_sync(~0u, going);
+    }
+
+    __device__ __forceinline__ void fill(const Output& o, const vertex_t* source)
+    {
+        if (count > 0) {
+            u64 taken = 0;
+            if (lane_of() == 0) taken = atomicAdd(o.taken, 32ull);
+            first = o.begin + (i64)gridDim.x * blockDim.x + (i64)__shfl_sync(~0u, taken, 0);
+        }
+        next = 0;
+        count = (u32)max(0ll, min(32ll, o.end - first));
+        more = count > 0;
+        if (lane_of() < count) {
+            const vertex_t v = source[first + lane_of()];
+            const Place place = locate(v);
+            starts[lane_of()] = {v, (vertex_t)place.count, place.row};
+        }
+        __syncwarp();
+    }
+};
+#endif
