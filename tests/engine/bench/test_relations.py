@@ -37,3 +37,17 @@ def test_mini_batches_by_relation_are_set_beside_those_without(tmp_path):
             assert row["times"] == row["rate"] / base["rate"]
             assert row["times_of"] == relations.MINI_BATCHES.name, name
     assert found[relations.EACH.name]["edges"] > base["edges"]
+
+
+def test_each_kind_of_sample_is_judged_by_its_own_share():
+    def verdict_of(share):
+        rows = [
+            {"suite": "relations", "graph": GRAPH, "work": work.name, "rate": rate, "slowest": rate, "fastest": rate}
+            for base, works, least, _ in relations.PARTS
+            for work, rate in ((base, 100.0), *((work, 100.0 * least * share) for work in works))
+        ]
+        return relations.relations_verdict(rows)
+
+    assert verdict_of(1.0).holds
+    assert verdict_of(0.9).holds is False
+    assert relations.relations_verdict([]).holds is None
