@@ -36,37 +36,44 @@ if TYPE_CHECKING:
 SIZES = (1, 2, 4, 8)
 INSTANCES, DEPTH = 16_000, 3
 BY_SUMS = {"select": "its", "layout": "ctps"}  # all sizes read the same arrays
+BY_SEARCH = {"select": "its", "layout": "csr"}  # all ways read the same arrays
+AT_RUN_TIME = ", biases at run time"  # a vertex's biases are computed whenever it selects, as in C-SAW
+BIASES = {"": BY_SUMS, AT_RUN_TIME: BY_SEARCH}
+SERIES = "biased neighbors"
 
 
 def neighbor_size_rows(context: Context) -> Iterator[Row]:
     """Biased neighbor sampling with 1, 2, 4 and 8 neighbors of each vertex: C-SAW figure 16 (a).
 
-    16,000 instances and depth 3. With ``--parameters csaw``, 2000 instances and depth 2.
+    16,000 instances and depth 3. With ``--parameters csaw``, 2000 instances and depth 2. Running sums of the biases are
+    made beforehand; as C-SAW has it, biases are computed at run time.
     """
-    works = {size: _work(size, of_paper=context.of_paper) for size in SIZES}
-    sizes = {work.name: size for size, work in works.items()}
-    for row in context.measure_all(works.values()):
-        yield row | {"neighbor_size": sizes[row["work"]], "series": "biased neighbors"}
+    for how, options in BIASES.items():
+        works = {size: _work(size, how, options, of_paper=context.of_paper) for size in SIZES}
+        sizes = {work.name: size for size, work in works.items()}
+        for row in context.measure_all(works.values()):
+            yield row | {"neighbor_size": sizes[row["work"]], "series": f"{SERIES}{how}"}
 
 
-def _work(size: int, *, of_paper: bool) -> Work:
+def _work(size: int, how: str, options: dict[str, str], *, of_paper: bool) -> Work:
     if of_paper:
-        deep = BIASED.having(f"neighbor size {size}, depth {DEPTH}, by degree", fanout=(size,) * DEPTH, **BY_SUMS)
-        return replace(deep, instances=INSTANCES)
-    return BIASED.having(f"neighbor size {size}, by degree", fanout=(size, size), **BY_SUMS)
+        name = f"neighbor size {size}, depth {DEPTH}, by degree{how}"
+        return replace(BIASED.having(name, fanout=(size,) * DEPTH, **options), instances=INSTANCES)
+    return BIASED.having(f"neighbor size {size}, by degree{how}", fanout=(size, size), **options)
 
 
 def more_is_faster(rows: list[Row], over: str) -> Verdict:
-    """Whether on every graph the rate is higher at the largest value of column ``over`` than at the smallest.
+    """Whether the rate is higher at the largest value of column ``over`` than at the smallest, on every graph and in
+    each series.
 
     It is higher beyond the spreads of both.
     """
     times: dict[str, Ratio] = {}
-    for graph in dict.fromkeys(row["graph"] for row in rows):
-        here = sorted((row for row in rows if row["graph"] == graph), key=lambda row: row[over])
+    for graph, series in dict.fromkeys((row["graph"], row["series"]) for row in rows):
+        here = sorted(measured(rows, graph=graph, series=series), key=lambda row: row[over])
         low, high = here[0], here[-1]
         if low[over] < high[over]:
-            times[graph] = ratio(high, low)
+            times[f"{graph}{series.removeprefix(SERIES)}"] = ratio(high, low)
     if not times:
         return Verdict(None, "fewer than two sizes were measured")
     return by_row(times, lambda found: found > 1, f"times the rate from {low[over]:,} to {high[over]:,}")
@@ -78,16 +85,19 @@ FEWEST, FEWEST_QUICK = 2000, 25
 def instances_rows(context: Context) -> Iterator[Row]:
     """Biased neighbor sampling with 2, 4, 8 and 16 thousand instances: C-SAW figure 16 (b).
 
-    Depth 3, and the largest neighbor size of (a), 8. With ``--parameters csaw``, neighbor size 2 and depth 2.
+    Depth 3, and the largest neighbor size of (a), 8. With ``--parameters csaw``, neighbor size 2 and depth 2. Biases
+    are summed beforehand and computed at run time, as in (a).
     """
     fewest = FEWEST_QUICK if context.quick else FEWEST
     counts = [count for count in (fewest, 2 * fewest, 4 * fewest, 8 * fewest) if count <= context.most]
     how = f"{DEPTH} deep, by degree" if context.of_paper else "by degree"
     fanout = {"fanout": (SIZES[-1],) * DEPTH} if context.of_paper else {}
-    works = [
-        replace(BIASED.having(f"{count:,} instances, {how}", **BY_SUMS | fanout), instances=count) for count in counts
-    ]
-    yield from (row | {"series": "biased neighbors"} for row in context.measure_all(works))
+    for way, options in BIASES.items():
+        works = [
+            replace(BIASED.having(f"{count:,} instances, {how}{way}", **options | fanout), instances=count)
+            for count in counts
+        ]
+        yield from (row | {"series": f"{SERIES}{way}"} for row in context.measure_all(works))
 
 
 BASE, BEST = "repeated", "bipartite"
@@ -95,7 +105,6 @@ LIST = f"{BEST}, linear"
 COLLISIONS = {collision: {"collision": collision} for collision in Collision} | {
     f"{BEST}, {detector}": {"collision": BEST, "detect": detector} for detector in DETECTORS
 }
-BY_SEARCH = {"select": "its", "layout": "csr"}  # all ways read the same arrays
 SELECTED = (
     BIASED.having("biased neighbors, 2 x 2", **BY_SEARCH),
     BIASED.having("unbiased neighbors, 2 x 2", bias="none", **BY_SEARCH),

@@ -32,11 +32,13 @@ def test_a_table_has_the_works_that_its_command_prints(tmp_path, monkeypatch, ru
 def test_the_works_of_a_command_follow_its_options(tmp_path, monkeypatch):
     replace_clocks(monkeypatch, tmp_path)
     sizes = [work for _, _, work in printed("csaw bench rmat:scale=9 --suite neighbor-size --device cpu", 1)]
-    assert sizes == [f"neighbor size {size}, depth 3, by degree" for size in (1, 2, 4, 8)]
+    by_degree = [f"neighbor size {size}, depth 3, by degree" for size in (1, 2, 4, 8)]
+    assert sizes == [*by_degree, *(f"{work}, biases at run time" for work in by_degree)]
     own = printed(
         "csaw bench rmat:scale=9 --suite neighbor-size,transit --device cpu --parameters csaw --only '8, by'", 1
     )
-    assert [work for _, _, work in own] == ["neighbor size 8, by degree", "transit parallelism"]
+    at_run_time = "neighbor size 8, by degree, biases at run time"
+    assert [work for _, _, work in own] == ["neighbor size 8, by degree", at_run_time, "transit parallelism"]
 
 
 def test_a_node_is_measured_on_one_gpu_and_on_all(tmp_path, monkeypatch):
