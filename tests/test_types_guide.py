@@ -32,7 +32,7 @@ def test_the_guide_to_types_runs(tmp_path, monkeypatch, capsys):
         command, *shown = block.splitlines()
         out = printed(command.removeprefix("$ "))
         assert [line for line in shown if VARIES.sub("", line) not in out and line != "..."] == []
-    program, _ = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    program, *_ = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     (wanted,) = re.findall(r"names\)  # (.*)", program)
     Path("papers.zarr").rename("moved.zarr")
     Path("program.py").write_text(program)
@@ -69,8 +69,11 @@ def test_the_loop_over_hetero_data_runs():
     data["paper"].x, data["paper"].train_mask = torch.randn(5, 2), torch.ones(5, dtype=torch.bool)
     data["author"].x = torch.randn(3, 2)
     data["author", "writes", "paper"].edge_index = torch.tensor([[0, 1, 2, 0], [0, 1, 2, 3]])
-    _, program = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    _, program, links = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     held = {"data": data, "model": lambda x, edges: x}
     exec(program, held)  # noqa: S102 - of our own page
     assert held["out"].shape == (5, 2)
     assert held["batch"]["author"].n_id.tolist() == [0, 1, 2]
+    exec("from csaw.engine.loaders import LinkNeighborLoader\n" + links, held)  # noqa: S102 - of our own page
+    [batch] = held["loader"]
+    assert batch["author", "writes", "paper"].edge_label.tolist() == [1] * 4 + [0] * 4
