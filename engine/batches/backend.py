@@ -42,6 +42,7 @@ ANYWHERE: Mapping[BatchKind, Begin] = {
     BatchKind.NEIGHBORS_BY_RELATION_IN_TIME: Late(f"{HERE}.in_time", "NeighborsByRelationInTime"),
     BatchKind.IN_TIME: Late(f"{HERE}.in_time", "InTime"),
     BatchKind.SHARED_DRAWS_IN_TIME: Late(f"{HERE}.in_time", "SharedDrawsInTime"),
+    BatchKind.SHARED_DRAWS_BY_RELATION_IN_TIME: Late(f"{HERE}.in_time", "SharedDrawsByRelationInTime"),
     BatchKind.POOLS_IN_TIME: Late(f"{HERE}.in_time", "PoolsInTime"),
     BatchKind.SHARED_DRAWS_BY_RELATION: Late(f"{HERE}.relations", "SharedDrawsByRelation"),
     BatchKind.SHARED_DRAWS: Late(f"{HERE}.collective", "SharedDraws"),

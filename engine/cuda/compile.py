@@ -272,6 +272,7 @@ FILES = {
     BatchKind.IN_TIME: ("neighbors_in_time.cu",),
     BatchKind.HOP_TABLES_IN_TIME: ("hops_in_time.cu", "transits.cu"),
     BatchKind.SHARED_DRAWS_IN_TIME: ("lists_in_time.cu",),
+    BatchKind.SHARED_DRAWS_BY_RELATION_IN_TIME: ("lists_in_time.cu",),
     BatchKind.POOLS_IN_TIME: ("lists_in_time.cu", "rows.cu"),
     BatchKind.SHARED_DRAWS_BY_RELATION: ("shared.cu",),
     BatchKind.SHARED_DRAWS: ("shared.cu",),

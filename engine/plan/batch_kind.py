@@ -70,6 +70,8 @@ class BatchKind(StrEnum):
     """Frontiers whose vertices decide on their edges to a vertex by one random number."""
     SHARED_DRAWS_BY_RELATION = "shared-draws-by-relation"
     """The same whose vertices select from each relation by itself."""
+    SHARED_DRAWS_BY_RELATION_IN_TIME = "shared-draws-by-relation-in-time"
+    """The same in time."""
     LAYERS = "layers"
     """Layers of vertices, drawn by the sums of the biases of the edges to them."""
     BUDGETS = "budgets"
@@ -105,8 +107,9 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
         case NonNeighbors():
             return BatchKind.LINKS_IN_TIME if in_time else BatchKind.LINKS
         case SharedNumbers():
-            of_relations = BatchKind.SHARED_DRAWS_BY_RELATION if by_relation else BatchKind.SHARED_DRAWS
-            return BatchKind.SHARED_DRAWS_IN_TIME if in_time else of_relations
+            if in_time:
+                return BatchKind.SHARED_DRAWS_BY_RELATION_IN_TIME if by_relation else BatchKind.SHARED_DRAWS_IN_TIME
+            return BatchKind.SHARED_DRAWS_BY_RELATION if by_relation else BatchKind.SHARED_DRAWS
         case VertexLayer():
             return BatchKind.LAYERS
         case BudgetLayers():

@@ -59,6 +59,16 @@ def test_labor_by_relation_is_that_of_the_cpu(tmp_path, store, residency):
 
 
 @pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])
+@pytest.mark.parametrize("how", [{}, {"time_against": "previous", "time_window": 20}], ids=str)
+def test_labor_in_time_by_relation_is_that_of_the_cpu(tmp_path, how, residency):
+    store = graph_in_time(tmp_path, partitions=4)
+    options = {"sources": SEEDS, "frontier_size": 30, "fanout": FANOUT, "seed": 5, "time_strategy": "uniform"} | how
+    expected = arrays_of(store, tmp_path / "s.zarr", "labor", **options)
+    assert {"relation", "src_time"} <= expected.keys()
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "labor", device="cuda", residency=residency, **options))
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])
 @pytest.mark.parametrize("how", WAYS_OF_HOPS)
 def test_neighbors_by_relation_are_those_of_the_cpu(tmp_path, store, how, residency):
     options = {"sources": "type:b", "seed": 5} | WAYS_OF_HOPS[how]
