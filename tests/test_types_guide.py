@@ -40,7 +40,7 @@ def test_the_guide_to_types_runs(tmp_path, monkeypatch, capsys):
     runpy.run_path("program.py")
     assert capsys.readouterr().out.splitlines() == [wanted, "(2, 5)"]
     assert "# (2, 5)" in program
-    first, second, export, batches, hops, labor, budgets = "".join(
+    first, second, export, batches, hops, trees, labor, budgets = "".join(
         re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
     ).splitlines()
     printed(first)
@@ -56,6 +56,9 @@ def test_the_guide_to_types_runs(tmp_path, monkeypatch, capsys):
     assert held["hop_1"].shape[1] == 11  # a place of a venue, and ten of authors
     assert np.unique(held["relation_1"][:, 0]).tolist() == [1]
     assert np.unique(held["relation_1"][:, 1:]).tolist() == [0, 2]
+    printed(trees)
+    held = csaw.open_samples("trees.zarr")
+    assert set(held["relation"][:].tolist()) == {0, 2}
     printed(labor)
     assert set(csaw.open_samples("labor.zarr")["relation"][:].tolist()) == {0, 1, 2}
     printed(budgets)

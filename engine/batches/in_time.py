@@ -99,6 +99,15 @@ class NeighborsByRelationInTime(InTime, NeighborsByRelation):
         self.now = self.then[self.place]
 
 
+class SubgraphsByRelationInTime(InTime, SubgraphsByRelation):
+    """Subgraphs of a graph of relations, whose vertices select from every relation that leaves their type."""
+
+    def _hold(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
+        super()._hold(local, slot, vertex, previous)
+        if self.depth < len(self.sizes):
+            self.now = self.then[self.place]
+
+
 class MiniBatchesInTime(Clocked, MiniBatches):
     """The mini-batches from number ``first`` on, whose nodes know the time of their seed.
 
@@ -250,14 +259,10 @@ class Together(InTime):
         kept = kept[self._kept(self.local[entry[kept]], dst[kept], self._times_after(entry[kept], time[kept]))]
         entry, dst, time = entry[kept], dst[kept], time[kept]
         local, self.then = self.local[entry], self._times_after(entry, time)
-        self._keep(entry, dst)
+        self.sampled.append((local, self._vertices_of(entry), dst))
         self.times.append(time)
         self.known.append((self.now[entry], self.then))
         self._go_on(local, dst)
-
-    def _keep(self, entry: Array, dst: Array) -> None:
-        """Keep the edges from these entries to ``dst`` as the sample of this depth."""
-        self.sampled.append((self.local[entry], self.vertex[entry], dst))
 
     def _times_after(self, entry: Array, time: Array) -> Array:
         """The times that the ends of edges know, which begin at these entries."""
@@ -294,16 +299,10 @@ class SharedDrawsInTime(Together):
         return self.sizes[self.depth]
 
 
-class SharedDrawsByRelationInTime(SharedDrawsInTime, SubgraphsByRelation):
+class SharedDrawsByRelationInTime(SharedDrawsInTime, SubgraphsByRelationInTime):
     """The same of a graph of relations, whose copies select from every relation that leaves their type."""
 
-    _keep = SubgraphsByRelation._keep
-    size = 0  # how many edges the entries of a relation that are listed keep on average
-
-    def _hold(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
-        super()._hold(local, slot, vertex, previous)
-        if self.depth < len(self.sizes):
-            self.now = self.then[self.place]
+    size = 0  # how many edges the entries that are listed keep on average
 
     def _select(self, entries: Array) -> None:
         for size in np.unique(sizes_of_relations(self.algorithm)[self.depth]).tolist():

@@ -98,7 +98,7 @@ class NeighborsByRelation(ByRelation):
 
 
 class SubgraphsByRelation(ByRelation):
-    """Subgraphs, with the relation of each edge.
+    """Subgraphs whose vertices select from each relation by itself, with the relation of each edge.
 
     ``place`` int64 [entries]: the vertex of the frontier that each entry is of.
     """
@@ -110,11 +110,12 @@ class SubgraphsByRelation(ByRelation):
     def _divide(self, place: Array, slot: Array) -> None:
         self.place = place
 
-    def _keep(self, entry: Array, dst: Array) -> None:
-        """Keep the edges from these entries to ``dst`` as the sample of this depth."""
+    def _vertices_of(self, entry: Array) -> Array:
+        """The same; also note the relations of these edges."""
         relation = self.relation[entry]
-        self.sampled.append((self.local[entry], self.vertex[entry] - self.shifts[relation, 2], dst))
         self.relations.append(relation.astype(np.uint8))
+        found: Array = self.vertex[entry] - self.shifts[relation, 2]
+        return found
 
     def _samples(self) -> dict[str, Array]:
         xp = self.xp
@@ -156,6 +157,6 @@ class SharedDrawsByRelation(SubgraphsByRelation):
         cell = xp.flatnonzero(self.out != self.none)
         entry = xp.repeat(xp.arange(self.capacity.size), self.capacity)[cell]
         local, dst = self.local[entry], self.out[cell].astype(np.int64)
-        self._keep(entry, dst)
+        self.sampled.append((local, self._vertices_of(entry), dst))
         none = xp.zeros(local.size, np.int64)
         self._enter(local, none, dst, none)

@@ -78,6 +78,12 @@ class BatchKind(StrEnum):
     """Mini-batches whose layers are drawn by budgets, with all edges among their vertices."""
     BUDGETS_IN_TIME = "budgets-in-time"
     """The same by the edges before the time of the seeds."""
+    SUBGRAPHS_BY_RELATION = "subgraphs-by-relation"
+    """Subgraphs whose vertices select from each relation by itself, all edges of some."""
+    SUBGRAPHS_BY_RELATION_IN_TIME = "subgraphs-by-relation-in-time"
+    """The same in time."""
+    UNIQUE_BY_RELATION = "unique-by-relation"
+    """Such subgraphs, whose edges lead to different vertices at each depth."""
     UNIQUE = "unique"
     """Frontiers whose edges lead to different vertices at each depth."""
     TREES = "trees"
@@ -116,8 +122,11 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
             return BatchKind.BUDGETS_IN_TIME if in_time else BatchKind.BUDGETS
         case MiniBatch():
             return _of_minibatches(shape, memory, in_time, by_relation)
+    in_hops = isinstance(shape.drawn_layout, Hops)
     if by_relation and in_time:
-        return BatchKind.NEIGHBORS_BY_RELATION_IN_TIME
+        return BatchKind.NEIGHBORS_BY_RELATION_IN_TIME if in_hops else BatchKind.SUBGRAPHS_BY_RELATION_IN_TIME
+    if by_relation and not in_hops:
+        return BatchKind.UNIQUE_BY_RELATION if rule.unique else BatchKind.SUBGRAPHS_BY_RELATION
     if by_relation:
         whole = in_tables(shape, memory) and not shape.on_gpu
         return BatchKind.HOP_TABLES_BY_RELATION if whole else BatchKind.NEIGHBORS_BY_RELATION
