@@ -86,7 +86,10 @@ class NonEdgesInTime(NamedTuple):
 
     def are_free(self, sources: np.ndarray, times: np.ndarray) -> np.ndarray:
         """bool [n]: whether any vertex can be drawn for each of these sources by its time."""
-        return self._left(sources, times, True) > 0
+        are_free = self._proposed(0, np.arange(sources.size), sources, sources.size, times)[1] >= 0
+        rest = np.flatnonzero(~are_free)  # few, whose rows are read
+        are_free[rest] = self._left(sources[rest], times[rest]) > 0
+        return np.asarray(are_free)
 
     def have_pairs(self, times: np.ndarray) -> np.ndarray:
         """bool [n]: whether any pair can be drawn by each time."""
@@ -102,12 +105,16 @@ class NonEdgesInTime(NamedTuple):
 
     def drawn(self, seed: int, links: np.ndarray, sources: np.ndarray, count: int, times: np.ndarray) -> np.ndarray:
         """int64 [2, count]: sources and targets of pairs, as ``NonEdges.drawn``, by the ``times`` of the links, [n]."""
-        ends = (*self.sources[:3], *self.targets[:3])
-        found = propose(np.uint64(seed), links, sources, times, count, self.indptr, self.indices, self.times, *ends)
+        found = self._proposed(seed, links, sources, count, times)
         for j in np.flatnonzero(found[1] < 0).tolist():
             i = j % links.size
             found[:, j] = self._chosen(seed, int(links[i]), j // links.size, sources[i : i + 1], int(times[i]))
         return found
+
+    def _proposed(self, seed: int, links: np.ndarray, sources: np.ndarray, count: int, times: np.ndarray) -> np.ndarray:
+        """The same, as far as tries find them; -1 of others."""
+        ends = (*self.sources[:3], *self.targets[:3])
+        return propose(np.uint64(seed), links, sources, times, count, self.indptr, self.indices, self.times, *ends)
 
     def _chosen(self, seed: int, link: int, pick: int, source: np.ndarray, now: int) -> tuple[int, int]:
         """The pair of a pick, by its rank among all that are left at a time; ``source``: [1], or empty: to be drawn."""
@@ -115,7 +122,7 @@ class NonEdgesInTime(NamedTuple):
         words = words64(seed, np.full(2, link), slots, np.full(2, pick)).tolist()
         if not source.size:
             source = self.sources.vertex[: self.sources.count(now)]
-            left = self._left(source, np.full(source.size, now), False)
+            left = self._left(source, np.full(source.size, now))
             units = self.sources.units(source.size)
             source = source[
                 [_ranked(words[0], units_of(left * units.astype(np.float64)) if self.sources.upto.size else left)]
@@ -126,9 +133,9 @@ class NonEdgesInTime(NamedTuple):
         units[taken[(taken >= 0) & (taken < count)]] = 0
         return int(source[0]), int(self.targets.vertex[_ranked(words[1], units)])
 
-    def _left(self, sources: np.ndarray, times: np.ndarray, any_left: bool) -> np.ndarray:
+    def _left(self, sources: np.ndarray, times: np.ndarray) -> np.ndarray:
         to = self.targets
-        return units_left(sources, times, any_left, self.indptr, self.indices, self.times, to.since, to.upto, to.place)
+        return units_left(sources, times, self.indptr, self.indices, self.times, to.since, to.upto, to.place)
 
 
 def _ranked(word: int, units: np.ndarray) -> int:
@@ -196,7 +203,6 @@ def propose(
 def units_left(
     sources: np.ndarray,
     times: np.ndarray,
-    any_left: bool,
     indptr: np.ndarray,
     indices: np.ndarray,
     since: np.ndarray,
@@ -204,16 +210,11 @@ def units_left(
     to_upto: np.ndarray,
     to_place: np.ndarray,
 ) -> np.ndarray:
-    """int64 [n]: the units of the targets that are there by each time and that its source has no edge to.
-
-    ``any_left``: 1 suffices where there are more targets than entries in a row, whose units are not summed then.
-    """
+    """int64 [n]: the units of the targets that are there by each time and that its source has no edge to."""
     out = empty(sources.size, np.int64)
     for i in range(sources.size):
         begin, end, count = indptr[sources[i]], indptr[sources[i] + 1], place_behind(to_since, times[i])
         out[i] = units_below(count, to_upto)
-        if any_left and count > end - begin:
-            continue
         for entry in range(begin, end):
             place = to_place[indices[entry]]
             if since[entry] <= times[i] and 0 <= place < count:
