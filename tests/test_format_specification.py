@@ -44,6 +44,7 @@ SAMPLES = {
 FURTHER = {
     "links in time": ("links", {"num_negatives": 2, "skip_full": True, "negative_time": "until"}, {"time"}),
     "labor by relation": ("labor", {"fanout": {"*": (2, 2)}, "frontier_size": 9}, {"relation"}),
+    "neighbors by relation": ("neighbor", {"fanout": {"*": (-1, 2)}}, {"relation"}),
 }
 
 

@@ -32,7 +32,7 @@ def test_the_guide_to_types_runs(tmp_path, monkeypatch, capsys):
         command, *shown = block.splitlines()
         out = printed(command.removeprefix("$ "))
         assert [line for line in shown if VARIES.sub("", line) not in out and line != "..."] == []
-    program, _ = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    program, *_ = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     (wanted,) = re.findall(r"names\)  # (.*)", program)
     Path("papers.zarr").rename("moved.zarr")
     Path("program.py").write_text(program)
@@ -40,7 +40,7 @@ def test_the_guide_to_types_runs(tmp_path, monkeypatch, capsys):
     runpy.run_path("program.py")
     assert capsys.readouterr().out.splitlines() == [wanted, "(2, 5)"]
     assert "# (2, 5)" in program
-    first, second, export, batches, hops, labor, budgets = "".join(
+    first, second, export, batches, hops, trees, labor, budgets = "".join(
         re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL)
     ).splitlines()
     printed(first)
@@ -56,6 +56,9 @@ def test_the_guide_to_types_runs(tmp_path, monkeypatch, capsys):
     assert held["hop_1"].shape[1] == 11  # a place of a venue, and ten of authors
     assert np.unique(held["relation_1"][:, 0]).tolist() == [1]
     assert np.unique(held["relation_1"][:, 1:]).tolist() == [0, 2]
+    printed(trees)
+    held = csaw.open_samples("trees.zarr")
+    assert set(held["relation"][:].tolist()) == {0, 2}
     printed(labor)
     assert set(csaw.open_samples("labor.zarr")["relation"][:].tolist()) == {0, 1, 2}
     printed(budgets)
@@ -69,8 +72,11 @@ def test_the_loop_over_hetero_data_runs():
     data["paper"].x, data["paper"].train_mask = torch.randn(5, 2), torch.ones(5, dtype=torch.bool)
     data["author"].x = torch.randn(3, 2)
     data["author", "writes", "paper"].edge_index = torch.tensor([[0, 1, 2, 0], [0, 1, 2, 3]])
-    _, program = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    _, program, links = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     held = {"data": data, "model": lambda x, edges: x}
     exec(program, held)  # noqa: S102 - of our own page
     assert held["out"].shape == (5, 2)
     assert held["batch"]["author"].n_id.tolist() == [0, 1, 2]
+    exec("from csaw.engine.loaders import LinkNeighborLoader\n" + links, held)  # noqa: S102 - of our own page
+    [batch] = held["loader"]
+    assert batch["author", "writes", "paper"].edge_label.tolist() == [1] * 4 + [0] * 4

@@ -3,7 +3,6 @@
 """
 
 from csaw.engine.algorithm import ByRelation, Fanout, InTime, Traversal, against_option, option
-from csaw.partition.errors import OptionError
 
 
 class Labor(InTime, Traversal):
@@ -24,11 +23,6 @@ class Labor(InTime, Traversal):
     )
     frontier_size: int = option(1024, help="number of sources in an instance, its batch", low=1)
     time_against: str = against_option()
-
-    def __init__(self, **values):
-        super().__init__(**values)
-        if self.time_strategy is not None and isinstance(self.fanout, ByRelation):
-            raise OptionError("--time-strategy and fanouts by relation exclude each other in labor; leave one out")
 
     def edge_bias(self, e):
         return 1.0

@@ -39,21 +39,11 @@ class Neighbor(InTime, ChosenBias, Traversal):
                 "--unique and --replace exclude each other, because different vertices are drawn without "
                 "replacement; leave one out"
             )
-        if isinstance(self.fanout, ByRelation):
-            _refuse_uneven(self.unique, self.fanout.widths)
+        if self.replace and isinstance(self.fanout, ByRelation) and min(self.sizes(), default=0) < 0:
+            raise OptionError(
+                "--replace: expected fanouts by relation of at least 0, found -1, which takes each neighbor once; give "
+                "other fanouts, or leave out --replace"
+            )
 
     def sizes(self):
         return self.fanout.widths if isinstance(self.fanout, ByRelation) else self.fanout
-
-
-def _refuse_uneven(unique, widths):
-    """OptionError where vertices may select any number of neighbors, which tables with a place for each have no room
-    for.
-    """
-    if unique:
-        raise OptionError("--unique and fanouts by relation exclude each other; leave one out")
-    if min(widths, default=0) < 0:
-        raise OptionError(
-            "--fanout: expected at least 0 neighbors of each relation in neighbor, found -1, which selects all; "
-            "minibatch has it"
-        )

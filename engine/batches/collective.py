@@ -3,6 +3,7 @@
 import numpy as np
 
 from csaw.engine.api.option import LARGEST
+from csaw.engine.batches.relations import SubgraphsByRelation
 from csaw.engine.batches.traversals import Traversals, begins, distinct, fresh, rank
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.selection import tries
@@ -225,7 +226,7 @@ class Unique(Traversals):
         entry, dst = entry[order], self.out[cell[order]].astype(np.int64)
         local = self.local[entry]
         taken = self._possible(local, local if self.rule.together else entry, dst)
-        self._settle(local[taken], self.previous[entry[taken]], self.vertex[entry[taken]], dst[taken])
+        self._settle(local[taken], self.previous[entry[taken]], self._vertices_of(entry[taken]), dst[taken])
 
     def _possible(self, local: Array, owner: Array, dst: Array) -> Array:
         """Numbers of the edges that are possible when they arrive.
@@ -242,3 +243,9 @@ class Unique(Traversals):
             room = room - xp.bincount(owner[sure], minlength=room.size)
             waiting = waiting[~xp.isin(key[waiting], key[sure]) & (room[whose] > 0)]
         return xp.flatnonzero(taken)
+
+
+class UniqueByRelation(Unique, SubgraphsByRelation):
+    """The same of a graph of relations: each vertex has room for so many edges of every relation that leaves its type,
+    and edges of all relations arrive together.
+    """

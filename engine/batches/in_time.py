@@ -11,8 +11,9 @@ import numpy as np
 
 from csaw.engine.batches.layers import LATER, SPARE
 from csaw.engine.batches.minibatches import MiniBatches
-from csaw.engine.batches.relations import MiniBatchesByRelation, NeighborsByRelation
+from csaw.engine.batches.relations import MiniBatchesByRelation, NeighborsByRelation, SubgraphsByRelation
 from csaw.engine.batches.traversals import Traversals, begins, counts, in_pieces
+from csaw.engine.plan.by_relation import sizes_of_relations
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.footprint import LISTED_EDGES
 from csaw.engine.samples.layouts.hops import time_names
@@ -96,6 +97,15 @@ class NeighborsByRelationInTime(InTime, NeighborsByRelation):
     def _hold(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
         super()._hold(local, slot, vertex, previous)
         self.now = self.then[self.place]
+
+
+class SubgraphsByRelationInTime(InTime, SubgraphsByRelation):
+    """Subgraphs of a graph of relations, whose vertices select from every relation that leaves their type."""
+
+    def _hold(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
+        super()._hold(local, slot, vertex, previous)
+        if self.depth < len(self.sizes):
+            self.now = self.then[self.place]
 
 
 class MiniBatchesInTime(Clocked, MiniBatches):
@@ -249,7 +259,7 @@ class Together(InTime):
         kept = kept[self._kept(self.local[entry[kept]], dst[kept], self._times_after(entry[kept], time[kept]))]
         entry, dst, time = entry[kept], dst[kept], time[kept]
         local, self.then = self.local[entry], self._times_after(entry, time)
-        self.sampled.append((local, self.vertex[entry], dst))
+        self.sampled.append((local, self._vertices_of(entry), dst))
         self.times.append(time)
         self.known.append((self.now[entry], self.then))
         self._go_on(local, dst)
@@ -287,6 +297,20 @@ class SharedDrawsInTime(Together):
 
     def _asked(self) -> int:
         return self.sizes[self.depth]
+
+
+class SharedDrawsByRelationInTime(SharedDrawsInTime, SubgraphsByRelationInTime):
+    """The same of a graph of relations, whose copies select from every relation that leaves their type."""
+
+    size = 0  # how many edges the entries that are listed keep on average
+
+    def _select(self, entries: Array) -> None:
+        for size in np.unique(sizes_of_relations(self.algorithm)[self.depth]).tolist():
+            self.size = size
+            super()._select(entries[self.wanted[entries] == size])
+
+    def _asked(self) -> int:
+        return self.size
 
 
 class PoolsInTime(Together):

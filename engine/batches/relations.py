@@ -97,28 +97,51 @@ class NeighborsByRelation(ByRelation):
         return super()._samples() | dict(zip(relation_names(self.tables), tables, strict=True))
 
 
-class SharedDrawsByRelation(ByRelation):
-    """Frontiers whose vertices select from each relation by itself, by random numbers that they share: a vertex keeps
-    its edge to u if u's number of [0, 1) is below k / d, where it has d edges of the relation and its fanout is k.
+class SubgraphsByRelation(ByRelation):
+    """Subgraphs whose vertices select from each relation by itself, with the relation of each edge.
 
-    A vertex u has one number at a depth, whatever the relation, so that an instance meets as few vertices as such
-    chances allow.
-
-    ``node`` int64 [entries]: the vertex that each entry is of.
+    ``place`` int64 [entries]: the vertex of the frontier that each entry is of.
     """
 
     def __init__(self, backend: Backend, first: int, sources: np.ndarray) -> None:
         self.relations: list[Array] = []  # of the edges of each depth
         super().__init__(backend, first, sources)
 
+    def _divide(self, place: Array, slot: Array) -> None:
+        self.place = place
+
+    def _vertices_of(self, entry: Array) -> Array:
+        """The same; also note the relations of these edges."""
+        relation = self.relation[entry]
+        self.relations.append(relation.astype(np.uint8))
+        found: Array = self.vertex[entry] - self.shifts[relation, 2]
+        return found
+
+    def _samples(self) -> dict[str, Array]:
+        xp = self.xp
+        local = xp.concatenate([xp.zeros(0, np.int64), *(sampled[0] for sampled in self.sampled)])
+        relations = xp.concatenate([xp.zeros(0, np.uint8), *self.relations])
+        return super()._samples() | {RELATION.name: relations[xp.argsort(local, kind="stable")]}
+
+    def _drop(self) -> None:
+        super()._drop()
+        if self.xp is np:
+            self.relations, self.place = [], np.zeros(0, np.int64)
+
+
+class SharedDrawsByRelation(SubgraphsByRelation):
+    """Frontiers whose vertices select from each relation by itself, by random numbers that they share: a vertex keeps
+    its edge to u if u's number of [0, 1) is below k / d, where it has d edges of the relation and its fanout is k.
+
+    A vertex u has one number at a depth, whatever the relation, so that an instance meets as few vertices as such
+    chances allow.
+    """
+
     def _enter(self, local: Array, slot: Array, vertex: Array, previous: Array) -> None:
         """Begin the next depth with the frontier of these vertices, each once."""
-        local, self.frontier = distinct(self.xp, local, vertex, self.backend.store.vertices)
+        local, frontier = distinct(self.xp, local, vertex, self.backend.store.vertices)
         zero = self.xp.zeros(local.size, np.int64)
-        super()._enter(local, zero, self.frontier, zero - 1)
-
-    def _divide(self, place: Array, slot: Array) -> None:
-        self.node = self.frontier[place]
+        super()._enter(local, zero, frontier, zero - 1)
 
     def _capacities(self, size: int) -> Array:
         return self.degree
@@ -134,18 +157,6 @@ class SharedDrawsByRelation(ByRelation):
         cell = xp.flatnonzero(self.out != self.none)
         entry = xp.repeat(xp.arange(self.capacity.size), self.capacity)[cell]
         local, dst = self.local[entry], self.out[cell].astype(np.int64)
-        self.sampled.append((local, self.node[entry], dst))
-        self.relations.append(self.relation[entry].astype(np.uint8))
+        self.sampled.append((local, self._vertices_of(entry), dst))
         none = xp.zeros(local.size, np.int64)
         self._enter(local, none, dst, none)
-
-    def _samples(self) -> dict[str, Array]:
-        xp = self.xp
-        local = xp.concatenate([xp.zeros(0, np.int64), *(sampled[0] for sampled in self.sampled)])
-        relations = xp.concatenate([xp.zeros(0, np.uint8), *self.relations])
-        return super()._samples() | {RELATION.name: relations[xp.argsort(local, kind="stable")]}
-
-    def _drop(self) -> None:
-        super()._drop()
-        if self.xp is np:
-            self.relations, self.node = [], np.zeros(0, np.int64)

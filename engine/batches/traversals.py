@@ -252,9 +252,12 @@ class Traversals:
         entry, cell = self._found_cells()
         if self.rule.together and self.sizes[self.depth] >= 0:
             entry, cell = self._smallest_keys(entry, cell)
-        return self._settle(
-            self.local[entry], self.previous[entry], self.vertex[entry], self.out[cell].astype(np.int64)
-        )
+        dst = self.out[cell].astype(np.int64)
+        return self._settle(self.local[entry], self.previous[entry], self._vertices_of(entry), dst)
+
+    def _vertices_of(self, entry: Array) -> Array:
+        """The vertices that the edges of these entries, which are kept, begin at."""
+        return self.vertex[entry]
 
     def _found_cells(self) -> tuple[Array, Array]:
         """The entry and the cell of each neighbor that was found, in order."""

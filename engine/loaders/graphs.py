@@ -111,7 +111,8 @@ def is_data(graph: object) -> "TypeGuard[Data]":
     if isinstance(graph, known.TemporalData | known.HeteroData | known.FeatureStore | known.GraphStore):
         raise OptionError(
             f"data: this loader does not take {type(graph).__name__}; expected a PyTorch Geometric Data object or "
-            "another graph of one type. NeighborLoader and HGTLoader take HeteroData, and EventLoader TemporalData"
+            "another graph of one type. NeighborLoader, LinkNeighborLoader and HGTLoader take HeteroData, and "
+            "EventLoader TemporalData"
         )
     return False
 

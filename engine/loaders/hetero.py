@@ -185,6 +185,15 @@ def typed_nodes_of(given: object, graph: SampledTypes, sources: object = None) -
     return name, held, (held.nonzero()[:, 0] if held.dtype == torch.bool else held).numpy() + first
 
 
+def numbers_in_types(seeds: np.ndarray, types: Types) -> np.ndarray:
+    """int64 [n]: the number of each seed, a vertex, among those of its type."""
+    kind = np.searchsorted(types.bounds, seeds, "right")
+    out = np.empty_like(kind)
+    for one in np.unique(kind):
+        out[kind == one] = np.arange(np.count_nonzero(kind == one))
+    return out
+
+
 def typed_output_of(arrays: "MiniBatch", graph: SampledTypes) -> HeteroSamplerOutput:
     """The tensors of a mini-batch as a HeteroSamplerOutput, on the device of the data."""
     device, types = arrays["row"].device if graph.order is None else graph.order.device, graph.types

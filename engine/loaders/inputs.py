@@ -50,18 +50,21 @@ def vertices_in(nodes: Tensor | None) -> np.ndarray | None:
     return (nodes.nonzero()[:, 0] if nodes.dtype == torch.bool else nodes).numpy()
 
 
-def links_of(name: str, given: object, vertices: int) -> np.ndarray:
-    """int64 [2, n]: the sources and targets that an argument, ``name``, gives. OptionError for anything else."""
+def links_of(name: str, given: object, vertices: tuple[int, int]) -> np.ndarray:
+    """int64 [2, n]: the sources and targets that an argument, ``name``, gives, which are numbers below ``vertices``.
+    OptionError for anything else.
+    """
     held = _array_of(given)
     rows = given if isinstance(given, list | tuple) else ()
     if held.ndim != 2 or len(held) != 2 or held.dtype.kind not in "iu" or any(_mixed(row, held) for row in rows):
         found = f"{held.dtype} {list(held.shape)}" if held.ndim else quoted(given)
-        hint = "; links of a type, which HeteroData has, are not supported" if isinstance(given, tuple) else ""
+        hint = "; only graphs of several types have links of an edge type" if isinstance(given, tuple) else ""
         raise OptionError(f"{name}: expected vertex numbers [2, links], sources and targets, found {found}{hint}")
-    if (outside := held[(held < 0) | (held >= vertices)]).size:
-        raise OptionError(
-            f"{name}: expected numbers of vertices from 0 to {vertices - 1}, found {quoted(int(outside[0]))}"
-        )
+    for row, count, ends in zip(held, vertices, ("sources", "targets"), strict=True):
+        if (outside := row[(row < 0) | (row >= count)]).size:
+            raise OptionError(
+                f"{name}: expected numbers of vertices from 0 to {count - 1} as {ends}, found {quoted(int(outside[0]))}"
+            )
     return held.astype(np.int64)
 
 

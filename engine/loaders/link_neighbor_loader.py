@@ -3,18 +3,20 @@ never edges.
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from csaw.engine.loaders.graphs import GraphData
-from csaw.engine.loaders.hetero import fanout_of
-from csaw.engine.loaders.inputs import as_tensor, links_of
+from csaw.engine.loaders.hetero import NumNeighbors, SampledTypes, fanout_of, numbers_in_types
+from csaw.engine.loaders.inputs import as_tensor
+from csaw.engine.loaders.link_graph import LinkGraph, edge_type_of
 from csaw.engine.loaders.links import LinkBatches, Links, edges_between, sampling_of, weights_of_ends
 from csaw.engine.loaders.mini_batches import MiniBatch
 from csaw.engine.loaders.neighbor_loader import GraphLoader, algorithm_options
 from csaw.engine.loaders.non_edges import NonEdges
+from csaw.engine.loaders.non_edges_in_time import Ends, NonEdgesInTime
 from csaw.engine.loaders.pyg_arguments import (
     OF_NEIGHBORS,
     OWN,
@@ -29,10 +31,12 @@ from csaw.engine.loaders.tensors import needed, share_of
 from csaw.engine.plan.rates import available_bytes
 from csaw.engine.sources.given_sources import known_times
 from csaw.engine.sources.seeds import SeedOrder
-from csaw.partition.base.arguments import flag, mapping, maybe, real
+from csaw.partition.base.arguments import flag, mapping, maybe, real, text
 from csaw.partition.base.plain_data import Values
 from csaw.partition.base.python_names import in_python
+from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import BudgetError, OptionError
+from csaw.partition.graph.edge_columns import BEFORE_ALL
 from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.ingestion.time_value import times_of
 
@@ -41,6 +45,7 @@ pyg_data = needed("torch_geometric.data")
 LinkLoader = needed("torch_geometric.loader").LinkLoader
 
 import torch
+from torch_geometric.sampler import HeteroSamplerOutput
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -54,6 +59,8 @@ DECIDED = OF_NEIGHBORS | dict.fromkeys(
 )
 """Options of a run of mini-batches that a loader of links decides by itself, each with the reason."""
 BYTES = 56  # of an edge while rows are made, measured as 49
+BYTES_IN_TIME = 96  # measured as 83
+TIMES = ("until", "ever")  # when an edge to a vertex counts: until the time of the link, or at any time
 NAMES = (
     *("edge_label_index", "edge_label", "edge_label_time", "seed_time"),
     *("src_index", "dst_pos_index", "dst_neg_index"),
@@ -85,6 +92,19 @@ def refuse_excluding(
             )
 
 
+def check_negative_time(given: object, is_timed: bool, are_drawn: bool) -> None:
+    """OptionError unless ``negative_time`` says which edges count, where negatives are drawn in time and only there."""
+    if is_timed and are_drawn and given not in TIMES:
+        raise OptionError(
+            f"negative_time: expected 'until' or 'ever' with neg_sampling and edge_label_time, found {quoted(given)}; "
+            "'until' draws vertices without an edge by the time of the link, and 'ever' those without one at any time"
+        )
+    if given is not None and not (is_timed and are_drawn):
+        raise OptionError(
+            "negative_time: expected neg_sampling, time_attr and edge_label_time with it; leave it out, or give them"
+        )
+
+
 def _draws_uniformly(name: str, value: object) -> bool:
     """Whether an option of a run keeps all edges of a vertex equally likely, where weights are not asked for."""
     if name == "bias":
@@ -100,16 +120,18 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
             scores = (z[batch.edge_label_index[0]] * z[batch.edge_label_index[1]]).sum(1)
             loss = binary_cross_entropy_with_logits(scores, batch.edge_label)
 
-    Mini-batches are Data objects with the attributes of PyTorch Geometric's, drawn as :class:`NeighborLoader` draws
-    them from the ends of their links. Negatives are drawn by one search each:
+    Mini-batches are Data objects, or of several types HeteroData, with the attributes of PyTorch Geometric's, drawn as
+    :class:`NeighborLoader` draws them from the ends of their links. Negatives:
 
     - "triplet": ``amount`` targets for each link, uniform over the vertices that its source has no edge to.
     - "binary": ``amount`` pairs for each link, uniform over all pairs without an edge from the first to the second.
 
-    A vertex and itself are no negative. Neither is a pair that is an edge of the graph at any time, a link of
-    ``edge_label_index`` or one of ``known_edges``. Edges have the direction that data gives them: if v -> u is an edge
-    and u -> v is not, u -> v may be drawn. Negatives depend only on the seed, the epoch and the number of the link; if
-    ``amount`` is an integer, the size of mini-batches does not matter.
+    A vertex and itself are no negative. Neither is a pair that is an edge of the graph, a link of ``edge_label_index``
+    or one of ``known_edges``. Edges have the direction that data gives them: if v -> u is an edge and u -> v is not,
+    u -> v may be drawn. With times, ``negative_time`` says from when on edges count, and both ends of a negative are
+    there by the time of its link: they have an edge by then, or with times of nodes their own time is not later.
+    Negatives depend only on the seed, the epoch and the number of the link; if ``amount`` is an integer, the size of
+    mini-batches does not matter.
 
     Links that are also edges of data are sampled like all other edges, so a model sees what it shall predict. With
     ``exclude_links=True``, a mini-batch has no edge between the ends of any of its links, in either direction; its
@@ -119,8 +141,9 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
     Args:
         data: as for :class:`NeighborLoader`. With ``neg_sampling``, the rows of a graph store are also loaded into host
             memory.
-        num_neighbors: neighbors that a vertex selects, one number for each hop; -1 selects all.
-        edge_label_index: links, integers [2, n]: sources and targets. None, all edges.
+        num_neighbors: neighbors that a vertex selects, as for :class:`NeighborLoader`; -1 selects all.
+        edge_label_index: links, integers [2, n]: sources and targets. None, all edges. Of several types an edge type,
+            or a tuple of one and of links between nodes of its types.
         edge_label: a label of each link [n]. With binary negatives, which have the label 0, labels from 0 on are raised
             by 1.
         edge_label_time: the time of each link, if ``time_attr`` is given. A negative has the time of its link.
@@ -132,9 +155,10 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
             ``{"mode": "triplet", "amount": 5}``. With ``src_weight`` and ``dst_weight``, the chance of a pair is in
             proportion to the weights of its ends ("triplet" has only ``dst_weight``).
         neg_sampling_ratio: the same as ``{"mode": "binary", "amount": ...}``.
-        time_attr: the attribute with integer times of edges, as for :class:`NeighborLoader`; without ``neg_sampling``
-            also of nodes.
+        time_attr: the attribute with integer times of edges or of nodes, as for :class:`NeighborLoader`.
         weight_attr: the attribute with edge weights to draw by.
+        negative_time: which edges count for negatives in time: "until", those that are there by the time of the link;
+            "ever", all. It has no default.
         known_edges: further pairs [2, m] that are no negatives, such as the links of a test set.
         exclude_links: select no edge between the ends of a link of the mini-batch.
         skip_full: leave out links whose source has an edge to every other vertex, which is an error otherwise if
@@ -153,8 +177,8 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
         **options: ``time_order`` and ``time_window`` in time, and options of a run, as for :class:`NeighborLoader`.
 
     Raises:
-        OptionError: csaw does not support something that would change mini-batches, such as HeteroData, or there is no
-            negative to draw.
+        OptionError: csaw does not support something that would change mini-batches, or there is no negative to
+            draw.
         CsawError: as for :func:`csaw.stream`.
     """
 
@@ -165,6 +189,7 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
         | {
             "features": maybe(mapping("arrays")),
             **dict.fromkeys(("skip_full", "exclude_links"), flag),
+            "negative_time": maybe(text),
             "neg_sampling_ratio": maybe(real),
         },
         fanout="num_neighbors",
@@ -173,7 +198,7 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
     def __init__(
         self,
         data: GraphData,
-        num_neighbors: Sequence[int],
+        num_neighbors: NumNeighbors,
         edge_label_index: object = None,
         edge_label: object = None,
         edge_label_time: object = None,
@@ -186,6 +211,7 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
         time_attr: str | None = None,
         weight_attr: str | None = None,
         *,
+        negative_time: str | None = None,
         known_edges: object = None,
         exclude_links: bool = False,
         skip_full: bool = False,
@@ -209,22 +235,30 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
         if is_timed != (edge_label_time is not None):
             raise OptionError("time_attr and edge_label_time: expected both or neither; give the other one, too")
         sampling, disjoint = sampling_of(neg_sampling, neg_sampling_ratio), disjoint or is_timed
+        check_negative_time(negative_time, is_timed, sampling is not None)
         self._open(data, weight_attr, time_attr, subgraph_type, disjoint, features, edge_features)
         self.transform = transform
-        ends = self._links(edge_label_index)
+        if exclude_links and isinstance(self.graph, SampledTypes):
+            raise OptionError("exclude_links: expected a graph of one type, found several; leave it out")
+        edge_type, given = edge_type_of(edge_label_index, self.graph)
+        self.seen = LinkGraph(self.graph, self.data, edge_type, time_attr)
+        edges = self.seen.edges() if given is None or sampling is not None else None
+        ends = self._links(given, edges)
         label = None if edge_label is None else self._label(edge_label, ends.shape[1], sampling)
-        times = self._times(edge_label_time, ends.shape[1], time_attr, sampling) if is_timed else None
-        edges = [] if sampling is None or edge_label_index is None else [self._edges()]
-        known = [] if known_edges is None else [links_of("known_edges", known_edges, self.graph.store.vertices)]
-        non_edges = None if sampling is None else self._non_edges(sampling, ends, *edges, *known)
-        kept = self._kept(ends[0], sampling, non_edges, skip_full)
+        times = self._times(edge_label_time, ends.shape[1]) if is_timed else None
+        known = np.zeros((2, 0), np.int64) if known_edges is None else self.seen.dense("known_edges", known_edges)
+        non_edges: NonEdges | NonEdgesInTime | None = None
+        if sampling is not None and edges is not None:
+            true = [edges, known] if given is None else [edges, known, ends]
+            non_edges = self._non_edges(sampling, true, times, negative_time == "ever")
+        kept = self._kept(ends[0], times, sampling, non_edges, skip_full)
         self.skipped = ends.shape[1] - kept.size
         parallel = self._parallel(ends) if exclude_links else None
         links = Links(ends, times, kept, sampling, non_edges, disjoint, seed, parallel)
         self.filter = LinkLoader(
             self.data,
             self.permuted,
-            torch.from_numpy(ends),
+            torch.from_numpy(ends) if edge_type is None else (edge_type, torch.from_numpy(ends)),
             label,
             None if edge_label_time is None else torch.as_tensor(edge_label_time),
             sampling,
@@ -247,14 +281,6 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
         """The positions of the links of an epoch, as PyTorch Geometric's loader has them for progress bars."""
         return range(self.drawn.seeds)
 
-    def _edges(self) -> np.ndarray:
-        """int64 [2, edges]: the sources and targets of all edges."""
-        if self.graph.order is not None:
-            return self.data.edge_index.cpu().numpy().copy()  # the caller's may change
-        store = self.graph.store
-        held = store if isinstance(store, InMemory) else store.load()
-        return np.stack([np.repeat(np.arange(store.vertices), np.diff(held.indptr)), held.indices.astype(np.int64)])
-
     def _parallel(self, ends: np.ndarray) -> np.ndarray:
         """int64 [2, n]: how many edges lead from the source of each link to its target, and back; or more."""
         store = self.graph.store
@@ -265,10 +291,10 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
             edges_between(held.indptr, held.indices, source, target, out)
         return found
 
-    def _links(self, given: object) -> np.ndarray:
-        """int64 [2, n]: the links that ``edge_label_index`` names. OptionError where there are none."""
+    def _links(self, given: object, edges: np.ndarray | None) -> np.ndarray:
+        """int64 [2, n]: the links that ``edge_label_index`` has, or all ``edges``. OptionError where there are none."""
         name = "edge_label_index"
-        ends = self._edges() if given is None else links_of(name, given, self.graph.store.vertices)
+        ends = edges if given is None and edges is not None else self.seen.dense(name, given)
         if not ends.size:
             raise OptionError(f"{name}: expected at least one link, found none")
         return ends
@@ -285,51 +311,75 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
             raise OptionError(f"edge_label: expected a dense tensor of numbers, found {label.dtype}") from error
         return label
 
-    def _times(
-        self, given: object, links: int, time_attr: str | None, sampling: "NegativeSampling | None"
-    ) -> np.ndarray:
+    def _times(self, given: object, links: int) -> np.ndarray:
         """int64 [n]: the time of each link, in the units of the graph."""
         name, store = "edge_label_time", self.graph.store
-        if sampling is not None and self.graph.order is not None and self.data.is_node_attr(time_attr):
-            raise OptionError(
-                "time_attr: expected times of edges with neg_sampling, found times of nodes: negatives that are not "
-                "later than their link are not supported; give times of edges, or leave out neg_sampling"
-            )
         times = int64_times(name, given, links, "links")
         units = "1" if store.stored.time is None else store.stored.time.units
         return known_times(name, times_of(name, times, units))
 
-    def _non_edges(self, sampling: "NegativeSampling", *true: np.ndarray) -> NonEdges:
-        """The pairs that negatives are drawn from: those that are none of ``true``, int64 [2, n] each."""
-        vertices = self.graph.store.vertices
-        need, free = BYTES * (sum(pairs.shape[1] for pairs in true) + vertices), available_bytes()
+    def _non_edges(
+        self, sampling: "NegativeSampling", true: list[np.ndarray], times: np.ndarray | None, ever: bool
+    ) -> NonEdges | NonEdgesInTime:
+        """The pairs that negatives are drawn from: those that are none of the ``true`` ones, int64 [2, n] each: edges,
+        pairs that are known, and links, if these are not all edges. In time, edges and links are true from their
+        ``times`` on, or where ``ever`` always; known pairs are always.
+        """
+        vertices, (of_sources, of_targets) = self.graph.store.vertices, self.seen.spans()
+        each = BYTES if times is None else BYTES_IN_TIME
+        need, free = each * (sum(pairs.shape[1] for pairs in true) + vertices), available_bytes()
         if need > free:
             raise BudgetError(
                 f"neg_sampling: rows of all edges take {need:,} bytes while they are made, and {free:,} are free; "
                 "leave it out, and give negatives of your own as edge_label_index with edge_label"
             )
         source, target = np.concatenate(true, axis=1)
-        source_weights = weights_of_ends("src_weight", sampling.src_weight if sampling.is_binary() else None, vertices)
-        target_weights = weights_of_ends("dst_weight", sampling.dst_weight, vertices)
-        return NonEdges.of(source, target, vertices, source_weights, target_weights)
+        source_given = sampling.src_weight if sampling.is_binary() else None
+        weights = [
+            weights_of_ends("src_weight", source_given, vertices, of_sources),
+            weights_of_ends("dst_weight", sampling.dst_weight, vertices, of_targets),
+        ]
+        if times is None:
+            return NonEdges.of(source, target, vertices, *weights)
+        since, are_there = self.seen.first_times()
+        true_from = np.full(source.size, BEFORE_ALL)
+        if not ever:
+            edges = true[0].shape[1]
+            true_from[:edges] = self.seen.edge_times(true[0], since)
+            if len(true) == 3:
+                true_from[source.size - times.size :] = times
+        ends = (Ends.of(since, are_there, one) for one in weights)
+        return NonEdgesInTime.of(source, target, true_from, *ends)
 
     def _kept(
-        self, source: np.ndarray, sampling: "NegativeSampling | None", non_edges: NonEdges | None, skip_full: bool
+        self,
+        source: np.ndarray,
+        times: np.ndarray | None,
+        sampling: "NegativeSampling | None",
+        non_edges: NonEdges | NonEdgesInTime | None,
+        skip_full: bool,
     ) -> np.ndarray:
         """int64: the numbers of the links that have negatives. OptionError where one has none, unless it is skipped."""
         if sampling is None or non_edges is None:
             return np.arange(source.size)
-        if sampling.is_binary():
-            if non_edges.is_empty:
-                raise OptionError(
-                    "neg_sampling: expected a pair of vertices without an edge, found none; leave it out for this graph"
-                )
-            return np.arange(source.size)
-        are_free = non_edges.are_free(source)
+        is_binary = sampling.is_binary()
+        if isinstance(non_edges, NonEdges):
+            are_free = np.full(source.size, not non_edges.is_empty) if is_binary else non_edges.are_free(source)
+        else:
+            assert times is not None
+            are_free = non_edges.have_pairs(times) if is_binary else non_edges.are_free(source, times)
         if not skip_full and not are_free.all():
+            first = int(np.argmin(are_free))
+            vertex = source[first] - self.seen.spans()[0][0]
+            by = "" if times is None else f" by the time {times[first]}"
+            found = (
+                f"expected a pair of vertices without an edge{by}, found none"
+                if is_binary
+                else f"vertex {vertex} has an edge to every vertex that could be drawn{by}"
+            )
             raise OptionError(
-                f"neg_sampling: vertex {source[~are_free][0]} has an edge to every vertex that could be drawn, so "
-                f"{np.count_nonzero(~are_free):,} links have no negative; pass skip_full=True to leave them out"
+                f"neg_sampling: {found}, so {np.count_nonzero(~are_free):,} links have no negative; pass "
+                "skip_full=True to leave them out"
             )
         if not are_free.any():
             raise OptionError("skip_full: expected a link that has a negative, found none; leave out neg_sampling")
@@ -338,12 +388,19 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
     def _finished(self, arrays: MiniBatch) -> "Data":
         """The Data object of a mini-batch."""
         links, out = self.drawn.links(arrays["number"]), self._output_of(arrays)
-        device, count, sampling = out.row.device, links.numbers.size, self.filter.neg_sampling
+        device = arrays["row"].device if self.graph.order is None else self.graph.order.device
+        count, sampling = links.numbers.size, self.filter.neg_sampling
         given = self.filter.input_data[torch.tensor(links.numbers)]
-        places = torch.tensor(links.places, device=device)
-        is_triplet = sampling is not None and sampling.is_triplet()
+        is_triplet, numbers = sampling is not None and sampling.is_triplet(), links.places
+        if isinstance(self.graph, SampledTypes):
+            numbers = numbers_in_types(links.seeds, self.graph.types)[numbers]
+        places = torch.tensor(numbers, device=device)
         if out.batch is not None:  # the link of each end: of pairs, sources come before targets
-            out.batch = out.batch % (places.numel() if is_triplet else places.numel() // 2) % count
+            ends = places.numel() if is_triplet else places.numel() // 2
+            if isinstance(out, HeteroSamplerOutput):
+                out.batch = {name: one % ends % count for name, one in out.batch.items()}
+            else:
+                out.batch = out.batch % ends % count
         if is_triplet:
             negatives = places[2 * count :].view(-1, count).t().contiguous().squeeze(-1)
             out.metadata = (given.input_id, places[:count], places[count : 2 * count], negatives, given.time)

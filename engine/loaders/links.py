@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from csaw.engine.loaders.mini_batches import EPOCHS, IN_FLIGHT, EpochBatches
-from csaw.engine.loaders.non_edges import NonEdges
+from csaw.engine.loaders.non_edges import NONE, NonEdges
+from csaw.engine.loaders.non_edges_in_time import NonEdgesInTime
 from csaw.engine.loaders.pyg_arguments import MOST_SEEDS
 from csaw.engine.loaders.tensors import needed, span_of
 from csaw.engine.plan.batch_kind import BatchKind
@@ -67,17 +68,21 @@ def _no_sampling(given: object) -> OptionError:
     )
 
 
-def weights_of_ends(name: str, given: object, vertices: int) -> np.ndarray | None:
-    """float64 [V]: a weight of each vertex as an end of negatives; None for None. OptionError for anything else."""
-    if given is None:
+def weights_of_ends(name: str, given: object, vertices: int, span: tuple[int, int]) -> np.ndarray | None:
+    """float64 [V]: a weight of each vertex as an end of negatives, 0 of those outside of ``span``, to which ``given``
+    has weights; None where all are the same. OptionError for anything else.
+    """
+    first, last = span
+    if given is None and last - first == vertices:
         return None
-    held = array_of(f"neg_sampling: {name}", given)
-    if held.shape != (vertices,) or held.dtype.kind not in "iuf":
+    held = np.ones(last - first) if given is None else array_of(f"neg_sampling: {name}", given)
+    if held.shape != (last - first,) or held.dtype.kind not in "iuf":
         raise OptionError(
-            f"neg_sampling: {name}: expected a number for each of {vertices:,} vertices, found {held.dtype} "
+            f"neg_sampling: {name}: expected a number for each of {last - first:,} vertices, found {held.dtype} "
             f"{list(held.shape)}"
         )
-    weights = held.astype(np.float64)
+    weights = np.zeros(vertices)
+    weights[first:last] = held
     if not (np.isfinite(weights) & (weights >= 0)).all() or not weights.max(initial=0.0) > 0:
         raise OptionError(f"neg_sampling: {name}: expected finite numbers of at least 0, with at least one above 0")
     return weights
@@ -88,14 +93,15 @@ class Links:
     """The links of a loader, and the negatives that each mini-batch adds to its own.
 
     ends: int64 [2, n], sources and targets. times: int64 [n], or None. kept: int64, the numbers of those that an epoch
-    has. non_edges: the pairs that negatives are drawn from; None without ``sampling``.
+    has. non_edges: the pairs that negatives are drawn from, in time as of the time of each link; None without
+    ``sampling``.
     """
 
     ends: np.ndarray
     times: np.ndarray | None
     kept: np.ndarray
     sampling: NegativeSampling | None
-    non_edges: NonEdges | None
+    non_edges: NonEdges | NonEdgesInTime | None
     disjoint: bool
     seed: int
     parallel: np.ndarray | None = None
@@ -120,18 +126,16 @@ class Links:
         """The links of a mini-batch: the kept ones at these ``positions``, and its negatives."""
         numbers = self.kept[positions]
         source, target = self.ends[:, numbers]
-        more = self.negatives(numbers.size)
+        of_link = NONE if self.times is None else self.times[numbers]
         if self.sampling is not None and self.non_edges is not None:
-            links = epoch * self.ends.shape[1] + numbers
-            if self.sampling.is_binary():
-                pairs = self.non_edges.pairs(self.seed, links, more)
-                source, target = np.append(source, pairs[0]), np.append(target, pairs[1])
-            else:
-                target = np.append(target, self.non_edges.targets(self.seed, links, source, more))
+            links, more = epoch * self.ends.shape[1] + numbers, self.negatives(numbers.size)
+            given = NONE if self.sampling.is_binary() else source
+            sources, targets = self.non_edges.drawn(self.seed, links, given, more, of_link)
+            source = np.append(source, sources) if self.sampling.is_binary() else source
+            target = np.append(target, targets)
         ends = np.append(source, target)
         times = None
         if self.times is not None:  # a negative has the time of its link
-            of_link = self.times[numbers]
             times = np.append(np.resize(of_link, source.size), np.resize(of_link, target.size))
         if self.disjoint:
             return BatchLinks(numbers, ends, np.arange(ends.size), times)

@@ -265,7 +265,10 @@ class GraphLoader(EpochLoader[Drawn, "Data"]):
 
     def _graph_of(self, data: GraphData, weight_attr: str | None, time_attr: str | None) -> "Sampled | SampledTypes":
         """The graph to sample."""
-        return graph_of(data, weight_attr, time_attr=time_attr)
+        if is_hetero(data):
+            return typed_graph_of(data, weight_attr, time_attr)
+        graph = graph_of(data, weight_attr, time_attr=time_attr)
+        return graph if graph.store.types is None else typed_store(graph.store)
 
     def _held(self, arrays: Mapping[str, object] | None, of: str) -> "dict[str, Tensor]":
         """Features ``of`` all vertices, of edges, or of a type, as tensors."""
@@ -333,12 +336,6 @@ class NodeSeedLoader(GraphLoader[MiniBatch]):
 
     drawn: EpochBatches
     timed: Timed
-
-    def _graph_of(self, data: GraphData, weight_attr: str | None, time_attr: str | None) -> "Sampled | SampledTypes":
-        if is_hetero(data):
-            return typed_graph_of(data, weight_attr, time_attr)
-        graph = super()._graph_of(data, weight_attr, time_attr)
-        return graph if graph.store.types is None else typed_store(graph.store)
 
     def _seeds_of(self, given: object, sources: object) -> "tuple[object, np.ndarray | None]":
         """The seeds as PyTorch Geometric's loader takes them, and their dense ids; None for all vertices."""

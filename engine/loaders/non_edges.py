@@ -58,14 +58,7 @@ class NonEdges(NamedTuple):
         ``source_weights``, ``target_weights``: float64 [V], to which the chances of a pair's ends are in proportion
         (default: None, uniform).
         """
-        if vertices > MOST_VERTICES:
-            raise OptionError(
-                f"neg_sampling: expected a graph of at most {MOST_VERTICES:,} vertices, found {vertices:,}"
-            )
-        own = np.arange(vertices)
-        indptr, indices, _ = rows_of_edges(np.append(source, own), np.append(target, own), vertices)
-        kept = keep_distinct(indptr, indices)
-        indices = indices[:kept].astype(np.uint32 if vertices < LARGEST_32 else np.int64)
+        indptr, indices, _ = rows_with_own(source, target, vertices)
         if target_weights is None:
             sums, upto, free = NONE, NONE, vertices - np.diff(indptr)
         else:
@@ -94,21 +87,30 @@ class NonEdges(NamedTuple):
         """Whether there is no pair to draw."""
         return int(self.starts[-1]) == 0
 
-    def targets(self, seed: int, links: np.ndarray, sources: np.ndarray, count: int) -> np.ndarray:
-        """int64 [count]: for each of the ``sources`` [n] a target without an edge from it, again and again.
+    def drawn(self, seed: int, links: np.ndarray, sources: np.ndarray, count: int, _: object = None) -> np.ndarray:
+        """int64 [2, count]: sources and targets of pairs without an edge; pair j is of link j % n, its pick j // n.
 
-        ``links``, int64 [n]: their numbers in the addresses of draws.
+        ``links``, int64 [n]: their numbers in the addresses of draws. ``sources`` [n]: those of each link's pairs; or
+        empty: they are drawn.
         """
-        return self._drawn(seed, links, sources, count)[1]
-
-    def pairs(self, seed: int, links: np.ndarray, count: int) -> np.ndarray:
-        """int64 [2, count]: sources and targets of pairs without an edge, independent of each other."""
-        return self._drawn(seed, links, NONE, count)
-
-    def _drawn(self, seed: int, links: np.ndarray, sources: np.ndarray, count: int) -> np.ndarray:
         return draw_non_edges(
             np.uint64(seed), links, sources, count, self.indptr, self.indices, self.sums, self.upto, self.starts
         )
+
+
+def rows_with_own(
+    source: np.ndarray, target: np.ndarray, vertices: int, times: np.ndarray = NONE
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows of the edges ``source`` -> ``target``, int64 [E], and of each vertex to itself, every target once; and the
+    earliest of its ``times``, int64 [E + V], if these are given.
+    """
+    if vertices > MOST_VERTICES:
+        raise OptionError(f"neg_sampling: expected a graph of at most {MOST_VERTICES:,} vertices, found {vertices:,}")
+    own = np.arange(vertices)
+    indptr, indices, order = rows_of_edges(np.append(source, own), np.append(target, own), vertices)
+    times = times[order] if times.size else times
+    kept = keep_distinct(indptr, indices, times)
+    return indptr, indices[:kept].astype(np.uint32 if vertices < LARGEST_32 else np.int64), times[:kept].copy()
 
 
 def units_of(weights: np.ndarray) -> np.ndarray:
@@ -122,8 +124,11 @@ def units_of(weights: np.ndarray) -> np.ndarray:
 
 
 @njit(nogil=True)
-def keep_distinct(indptr: np.ndarray, indices: np.ndarray) -> int:
-    """Leave each neighbor once in its sorted row, in place; returns how many entries are left."""
+def keep_distinct(indptr: np.ndarray, indices: np.ndarray, times: np.ndarray) -> int:
+    """Leave each neighbor once in its sorted row, in place, with the earliest of its ``times`` if there are any.
+
+    Returns how many entries are left.
+    """
     kept, begin = 0, 0
     for v in range(indptr.size - 1):
         first, end = kept, indptr[v + 1]
@@ -131,6 +136,10 @@ def keep_distinct(indptr: np.ndarray, indices: np.ndarray) -> int:
             if kept == first or indices[kept - 1] != indices[i]:
                 indices[kept] = indices[i]
                 kept += 1
+                if times.size:
+                    times[kept - 1] = times[i]
+            elif times.size:
+                times[kept - 1] = min(times[kept - 1], times[i])
         indptr[v], begin = first, end
     indptr[indptr.size - 1] = kept
     return kept

@@ -70,12 +70,20 @@ class BatchKind(StrEnum):
     """Frontiers whose vertices decide on their edges to a vertex by one random number."""
     SHARED_DRAWS_BY_RELATION = "shared-draws-by-relation"
     """The same whose vertices select from each relation by itself."""
+    SHARED_DRAWS_BY_RELATION_IN_TIME = "shared-draws-by-relation-in-time"
+    """The same in time."""
     LAYERS = "layers"
     """Layers of vertices, drawn by the sums of the biases of the edges to them."""
     BUDGETS = "budgets"
     """Mini-batches whose layers are drawn by budgets, with all edges among their vertices."""
     BUDGETS_IN_TIME = "budgets-in-time"
     """The same by the edges before the time of the seeds."""
+    SUBGRAPHS_BY_RELATION = "subgraphs-by-relation"
+    """Subgraphs whose vertices select from each relation by itself, all edges of some."""
+    SUBGRAPHS_BY_RELATION_IN_TIME = "subgraphs-by-relation-in-time"
+    """The same in time."""
+    UNIQUE_BY_RELATION = "unique-by-relation"
+    """Such subgraphs, whose edges lead to different vertices at each depth."""
     UNIQUE = "unique"
     """Frontiers whose edges lead to different vertices at each depth."""
     TREES = "trees"
@@ -105,16 +113,20 @@ def choose_kind(shape: Shape, memory: MemoryPlan) -> BatchKind:
         case NonNeighbors():
             return BatchKind.LINKS_IN_TIME if in_time else BatchKind.LINKS
         case SharedNumbers():
-            of_relations = BatchKind.SHARED_DRAWS_BY_RELATION if by_relation else BatchKind.SHARED_DRAWS
-            return BatchKind.SHARED_DRAWS_IN_TIME if in_time else of_relations
+            if in_time:
+                return BatchKind.SHARED_DRAWS_BY_RELATION_IN_TIME if by_relation else BatchKind.SHARED_DRAWS_IN_TIME
+            return BatchKind.SHARED_DRAWS_BY_RELATION if by_relation else BatchKind.SHARED_DRAWS
         case VertexLayer():
             return BatchKind.LAYERS
         case BudgetLayers():
             return BatchKind.BUDGETS_IN_TIME if in_time else BatchKind.BUDGETS
         case MiniBatch():
             return _of_minibatches(shape, memory, in_time, by_relation)
+    in_hops = isinstance(shape.drawn_layout, Hops)
     if by_relation and in_time:
-        return BatchKind.NEIGHBORS_BY_RELATION_IN_TIME
+        return BatchKind.NEIGHBORS_BY_RELATION_IN_TIME if in_hops else BatchKind.SUBGRAPHS_BY_RELATION_IN_TIME
+    if by_relation and not in_hops:
+        return BatchKind.UNIQUE_BY_RELATION if rule.unique else BatchKind.SUBGRAPHS_BY_RELATION
     if by_relation:
         whole = in_tables(shape, memory)
         return BatchKind.HOP_TABLES_BY_RELATION if whole else BatchKind.NEIGHBORS_BY_RELATION

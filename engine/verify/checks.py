@@ -146,6 +146,9 @@ def percent(share: float) -> str:
 class Subject:
     """A sample together with its graph in memory and its algorithm."""
 
+    rows: RowsByRelation | None = None
+    """The rows that ``graph`` has, where it is not that of the sample: see ``of_rows``."""
+
     def __init__(
         self,
         samples: Samples,
@@ -188,7 +191,8 @@ class Subject:
 
     def all_sources(self, numbers: np.ndarray) -> np.ndarray:
         """int64: the sources with these numbers, counted over all instances, where all vertices are sources in turn."""
-        return numbers % self.view.vertices if self.turns is None else self.turns.at(numbers)
+        vertices = self.view.vertices // (1 if self.rows is None else self.rows.relations)
+        return numbers % vertices if self.turns is None else self.turns.at(numbers)
 
     def watch(self, start: int, arrays: Arrays) -> None:
         """Tell all ``watches`` of the arrays of a group, whose first instance has the number ``start`` here."""
@@ -214,7 +218,7 @@ class Subject:
         if rows is None:
             return self
         found = copy.copy(self)
-        found.graph, found.view = rows.graph, GraphView(rows.graph, self.weighted)
+        found.rows, found.graph, found.view = rows, rows.graph, GraphView(rows.graph, self.weighted)
         found.degree = np.diff(found.view.indptr)
         return found
 

@@ -276,12 +276,22 @@ class Entries(Situations):
             frontier = sorted(v for v, times in held.items() if alone or times == 1)
             several = len(frontier) < len(held)  # their selections exclude those of others beside them
             if not (several and (self.algorithm.unique or (once and self.algorithm.collective))):
-                yield depth, frontier, visited if only_new else set(), found[depth]
+                yield depth, self._rows(frontier, depth), visited if only_new else set(), found[depth]
             held = Counter(then for then in entering[depth] if then >= 0 and then not in visited)
             met += len(held)
             if not held or met >= most:
                 break
             visited = visited | held.keys() if once else visited
+
+    def _rows(self, frontier: list[int], depth: int) -> list[int]:
+        """What the vertices of a frontier select from: their rows, or those of the relations that leave them."""
+        rows = self.subject.rows
+        if rows is None:
+            return frontier
+        first = np.array(frontier, np.int64)
+        node, relation = rows.selecting(first // rows.relations, np.full(first.size, depth))
+        found: list[int] = (first[node] + relation).tolist()
+        return found
 
     def _note(self, frontier: list[int], visited: set[int], drawn: list[tuple[int, int]], at: dict[str, int]) -> None:
         others, selected = tuple(at[name] for name in self.subject.columns[1:]), defaultdict(list)
@@ -419,13 +429,16 @@ class UniqueEntries(Entries):
         """Note each draw of a depth with the edges that were possible then."""
         algorithm = self.algorithm
         others, sizes = tuple(at[name] for name in self.subject.columns[1:]), algorithm.sizes()
-        size = sizes[min(at["depth"], len(sizes) - 1)]
-        most = LARGEST if size < 0 else size
+        size, rows_of = sizes[min(at["depth"], len(sizes) - 1)], self.subject.rows
+        asked = dict.fromkeys(frontier, size)
+        if rows_of is not None:
+            asked = {v: int(rows_of.sizes[at["depth"], v % rows_of.relations]) for v in frontier}
         number = {v: place for place, v in enumerate(frontier)}
         if algorithm.geometric is not None or any(src not in number for src, _ in drawn):
             return  # how many edges a vertex asked for is not known, or it is there twice
         rows = {v: [(dst, bias) for dst, bias in self._possible(v, *others) if dst not in visited] for v in frontier}
-        room = dict.fromkeys(["all"] if algorithm.collective else frontier, most)
+        room: dict[int | str, int] = {v: LARGEST if most < 0 else most for v, most in asked.items()}
+        room["all"] = LARGEST if size < 0 else size
         taken: set[int] = set()
 
         def possible() -> list[tuple[int, float]]:

@@ -15,16 +15,22 @@ from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.course import EDGES, passed
 from csaw.engine.verify.kernels import pool_sizes
 from csaw.engine.verify.selections import copies, count_missing, runs
+from csaw.partition.graph.types import RELATION
 
 MOVED = "{} moved to one of some ranges of {}"
 
 
 class Group:
-    """The subgraphs of one group in dense ids; a key is instance * vertices + vertex."""
+    """The subgraphs of one group in dense ids, or the numbers of rows; a key is instance * vertices + vertex."""
 
     def __init__(self, subject: Subject, start: int, arrays: dict[str, np.ndarray]) -> None:
         self.start, self.counts, self.source_counts = start, arrays["counts"], arrays["source_counts"]
         self.src, self.dst, self.sources = (subject.dense(arrays[name]) for name in ("src", "dst", "sources"))
+        if subject.rows is not None:
+            relations, relation = subject.rows.relations, arrays[RELATION.name].astype(np.int64)
+            known = (relation < relations) & (self.src >= 0)
+            self.src = np.where(known, self.src * relations + relation, -1)
+            self.dst, self.sources = self.dst * relations, self.sources * relations
         self.arrays = arrays
         self.depth = arrays["depth"].astype(np.int64)
         self.instance = np.repeat(np.arange(len(self.counts)), self.counts)
@@ -70,7 +76,8 @@ def _asked(subject: Subject, group: Group) -> np.ndarray:
         positions = order.positions(group.start, group.start + group.source_counts.size)
         return positions[positions >= 0]
     before = group.start * int(group.source_counts[0]) if group.source_counts.size else 0
-    return subject.all_sources(np.arange(group.sources.size) + before)
+    asked = subject.all_sources(np.arange(group.sources.size) + before)
+    return asked if subject.rows is None else asked * subject.rows.relations
 
 
 def count(checks: Checks, wrong: dict[str, int]) -> None:

@@ -447,6 +447,7 @@ def group_of(subject: Subject, arrays: Arrays) -> Group:
 
 def _of_depths(subject: Subject, arrays: Arrays) -> Iterator[float]:
     """The chances of entries by their pools, as entries.py has them."""
+    subject = subject.of_rows
     entries = (UniqueEntries if subject.traversal.unique else Entries)(subject)
     if not entries.judged:
         return

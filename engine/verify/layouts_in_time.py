@@ -8,6 +8,7 @@ from csaw.engine.verify.checks import Checks, Subject
 from csaw.engine.verify.course import passed
 from csaw.engine.verify.neighbors_in_time import InTime, Pools, SharedDraws, Together, in_time
 from csaw.engine.verify.selections import Selections, hops_of, one_of
+from csaw.partition.graph.types import RELATION
 
 Arrays = dict[str, np.ndarray]
 
@@ -110,28 +111,33 @@ def _subgraphs(subject: Subject, judged: InTime, arrays: Arrays, first: int) -> 
     """
     algorithm = subject.traversal
     instances, sizes = arrays["counts"].size, algorithm.sizes()
-    local = np.repeat(np.arange(instances), arrays["counts"])
+    local, rows = np.repeat(np.arange(instances), arrays["counts"]), subject.by_relation
     src, dst = (subject.dense(arrays[name]) for name in ("src", "dst"))
+    each, relation = 1, np.zeros(src.size, np.int64)
+    if rows is not None:
+        each, relation = rows.relations, arrays[RELATION.name].astype(np.int64)
     owner = np.repeat(np.arange(instances), arrays["source_counts"])
     vertex, now, depth = subject.dense(arrays["sources"]), arrays[SEED_TIME], arrays["depth"].astype(np.int64)
     strange = int(
         ((depth < 0) | (depth >= len(sizes))).sum() + ((depth[1:] < depth[:-1]) & (local[1:] == local[:-1])).sum()
     )
     fine, every = np.ones(instances, bool), one_of(subject, owner.size + src.size, instances)
-    for level, size in enumerate(sizes):
+    for level, width in enumerate(sizes):
         kept = fine[owner] & (vertex >= 0)
-        owner, vertex, now = owner[kept], vertex[kept], now[kept]
+        owner, vertex, now, size = owner[kept], vertex[kept], now[kept], np.full(int(kept.sum()), width)
+        if rows is not None:
+            node, of = rows.selecting(vertex, np.full(vertex.size, level))
+            owner, vertex, now, size = owner[node], vertex[node] * each + of, now[node], rows.sizes[level, of]
         asked = judged.expected(vertex, now, size)
         here = np.flatnonzero((depth == level) & fine[local])
         wanted = np.bincount(owner, asked, instances).astype(np.int64)
         fine &= wanted == np.bincount(local[here], minlength=instances)
         kept, here = fine[owner], here[fine[local[here]]]
-        owner, vertex, now, asked = owner[kept], vertex[kept], now[kept], asked[kept]
+        owner, vertex, now, size, asked = owner[kept], vertex[kept], now[kept], size[kept], asked[kept]
         of_edge = np.repeat(np.arange(vertex.size), asked)
-        strange += int((src[here] != vertex[of_edge]).sum())
-        size_of, depth_of = (np.full(vertex.size, value) for value in (size, level))
-        of_vertices = (vertex, vertex[:, None], size_of, depth_of, owner + first, every)
-        judged.add(Selections(*of_vertices, of_edge, dst[here], now, arrays["time"][here]))
+        strange += int(((src[here] * each + relation[here] != vertex[of_edge]) | (relation[here] >= each)).sum())
+        of_vertices = (vertex, vertex[:, None], size, np.full(vertex.size, level), owner + first, every)
+        judged.add(Selections(*of_vertices, of_edge, dst[here] * each, now, arrays["time"][here]))
         now = arrays["time"][here] if in_time(subject).against_previous else now[of_edge]
         owner, vertex = owner[of_edge], dst[here]
     return strange + int((~fine).sum())

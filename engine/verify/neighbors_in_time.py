@@ -18,6 +18,7 @@ from csaw.engine.verify.shared_draws import PLACES, QUICKER, THRESHOLDS, judge_n
 from csaw.engine.verify.statistics import Laws
 from csaw.engine.verify.time_laws import Rule, TimeRows, may_follow, place_of
 from csaw.partition.base.compile import njit
+from csaw.partition.graph.types import RELATION
 
 
 def rule_of(algorithm: bases.InTime) -> Rule:
@@ -242,8 +243,10 @@ class Together:
 
     def __init__(self, subject: Subject) -> None:
         self.subject, self.algorithm = subject, subject.traversal
+        self.by = subject.by_relation
+        self.relations = 1 if self.by is None else self.by.relations  # rows of a vertex
         self.previous = bool(getattr(subject.algorithm, "against_previous", False))
-        self.rows, self.rule = TimeRows.of(subject.view), rule_of(in_time(subject))
+        self.rows, self.rule = TimeRows.of(subject.of_rows.view), rule_of(in_time(subject))
         self.wrong = dict.fromkeys(("edges", "order", "depths", "sizes"), 0)
 
     def add(self, arrays: dict[str, np.ndarray], first: int) -> int:
@@ -256,10 +259,13 @@ class Together:
         most = LARGEST if self.algorithm.is_unlimited else len(self.algorithm.sizes())
         strange = int(((src < 0) | (dst < 0) | (depth < 0) | (depth >= most)).sum())
         strange += int(((depth[1:] < depth[:-1]) & (local[1:] == local[:-1])).sum())
+        relation = arrays[RELATION.name].astype(np.int64) if self.by is not None else np.zeros_like(src)
+        strange += int((relation >= self.relations).sum())
         known, then = (arrays[name] for name in OF_COPIES)
         strange += int((then != (arrays[TIME] if self.previous else known)).sum())
         if strange:
             return strange
+        src, dst = src * self.relations + relation, dst * self.relations
         place, faults, own = np.empty(src.size, np.int64), np.zeros(2, np.int64), np.arange(src.size)
         find_places(self.rows, self.rule, src, known, own, dst, arrays[TIME], place, faults)
         self.wrong["edges"] += int(faults[0])
@@ -272,7 +278,7 @@ class Together:
         instances = len(arrays["counts"])
         share = self.subject.budget * QUICKER * instances / max(1, self.subject.samples.instances)
         ends, sources = (np.cumsum([0, *arrays[counts]]).tolist() for counts in ("counts", "source_counts"))
-        begun = Copies(self.subject.dense(arrays["sources"]), arrays[SEED_TIME])
+        begun = Copies(self.subject.dense(arrays["sources"]) * self.relations, arrays[SEED_TIME])
         for i in range(instances):
             own = slice(ends[i], ends[i + 1])
             here = Copies(*(column[own] for column in begins)), Edges(*(column[own] for column in edges)), depth[own]
@@ -287,17 +293,18 @@ class Together:
         most = LARGEST if a.total is None else a.total
         for level, size in self._levels():
             here = np.arange(*np.searchsorted(depth, (level, level + 1)))
-            entry = frontier.places_of(begins.at(here))
+            rows, wanted = self._rows(frontier, level, size)
+            entry = rows.places_of(begins.at(here))
             followed += here.size
             kept = Edges(entry, *(column[here] for column in edges[1:]))
             fine = bool((entry >= 0).all())
             self.wrong["depths"] += int((entry < 0).sum())
-            may = self._may(frontier)
-            cost += frontier.size + may.entry.size
+            may = self._may(rows)
+            cost += rows.size + may.entry.size
             if not fine or kept.place.min(initial=0) < 0:
                 return cost
-            self._judge(frontier, met, may, kept, size)
-            frontier = self._after(frontier, kept).different()
+            self._judge(rows, met, may, kept, wanted)
+            frontier = self._after(rows, kept).different()
             if a.visited_once:
                 frontier = frontier.at(np.flatnonzero(met.places_of(frontier) < 0))
                 met = met.with_others(frontier)
@@ -309,6 +316,13 @@ class Together:
     def _levels(self) -> Iterator[tuple[int, int]]:
         sizes = self.algorithm.sizes()
         return zip(count(), iter(lambda: sizes[-1], None)) if self.algorithm.is_unlimited else enumerate(sizes)
+
+    def _rows(self, frontier: Copies, depth: int, size: int) -> tuple[Copies, np.ndarray]:
+        """The rows that copies of a frontier select from, with their times, and how many edges of each."""
+        if self.by is None:
+            return frontier, np.full(frontier.size, size)
+        node, relation = self.by.selecting(frontier.vertex // self.relations, np.full(frontier.size, depth))
+        return Copies(frontier.vertex[node] + relation, frontier.time[node]), self.by.sizes[depth][relation]
 
     def _may(self, frontier: Copies) -> Edges:
         """The edges that the copies of a frontier may select, copy after copy, in the order of time."""
@@ -326,7 +340,7 @@ class Together:
         """The copies that edges lead to."""
         return Copies(edges.target, edges.time if self.previous else frontier.time[edges.entry])
 
-    def _judge(self, frontier: Copies, met: Copies, may: Edges, kept: Edges, size: int) -> None:
+    def _judge(self, frontier: Copies, met: Copies, may: Edges, kept: Edges, size: np.ndarray) -> None:
         """Compare the edges that a frontier kept with those that it may select, and note what tells of the law."""
         raise NotImplementedError
 
@@ -343,14 +357,14 @@ class SharedDraws(Together):
         super().__init__(subject)
         self.draw, self.numbers = np.random.default_rng(PLACES), list[np.ndarray]()
 
-    def _judge(self, frontier: Copies, met: Copies, may: Edges, kept: Edges, size: int) -> None:
-        vertices, many = self.subject.view.vertices, np.bincount(may.entry, minlength=frontier.size)
+    def _judge(self, frontier: Copies, met: Copies, may: Edges, kept: Edges, size: np.ndarray) -> None:
+        vertices, many = self.subject.of_rows.view.vertices, np.bincount(may.entry, minlength=frontier.size)
         inside = np.isin(may.entry * vertices + may.target, kept.entry * vertices + kept.target)
         wanted = may.at(np.flatnonzero(inside))  # of several edges to a vertex all or none
         if any(not np.array_equal(a, b) for a, b in zip(wanted, kept, strict=True)):
             self.wrong["sizes"] += 1
             return
-        chance = np.where(many > size, size / np.maximum(many, 1), 1.0) if size >= 0 else np.ones(many.size)
+        chance = np.where((size >= 0) & (many > size), size / np.maximum(many, 1), 1.0)
         _, places, wrong = shown(may.target, chance[may.entry], inside, self.draw)
         self.wrong["sizes"] += wrong
         self.numbers.append(places)
@@ -368,7 +382,7 @@ class Pools(Together):
         super().__init__(subject)
         self.sets, self.left = Situations(subject, "neighbors"), subject.budget
 
-    def _judge(self, frontier: Copies, met: Copies, may: Edges, kept: Edges, size: int) -> None:
+    def _judge(self, frontier: Copies, met: Copies, may: Edges, kept: Edges, size: np.ndarray) -> None:
         if self.algorithm.only_new:
             may = may.at(np.flatnonzero(met.places_of(self._after(frontier, may)) < 0))
         pool, picks = (self._labels(frontier, edges) for edges in (may, kept))
@@ -376,7 +390,8 @@ class Pools(Together):
         found, times = np.unique(picks, return_counts=True)
         at = np.minimum(np.searchsorted(known, found), max(known.size - 1, 0))
         inside = not found.size or (known.size and (known[at] == found).all() and (times <= many[at]).all())
-        asked = pool.size if size < 0 else min(size, pool.size)
+        most = int(size[:1].sum())  # of all copies
+        asked = pool.size if most < 0 else min(most, pool.size)
         self.wrong["sizes"] += not (inside and picks.size == asked)
         self.left -= pool.size
         if inside and 0 < picks.size < pool.size and self.left >= 0:

@@ -185,7 +185,7 @@ def verify_traversal(subject: Subject, checks: Checks) -> None:
     """Check traversals depth by depth: frontier, first visits, repeats, sizes; then the law of the selections."""
     from csaw.engine.verify.entries import Entries, FrontierPools, UniqueEntries
 
-    wrong = dict.fromkeys(("edges", "sources", "depths", "visits", "repeats", "sizes"), 0)
+    wrong, subject = dict.fromkeys(("edges", "sources", "depths", "visits", "repeats", "sizes"), 0), subject.of_rows
     pools = FrontierPools(subject) if subject.pooled else None
     entries = (UniqueEntries if subject.traversal.unique else Entries)(subject, pools)
     for group in groups(subject, checks, wrong):
@@ -204,6 +204,16 @@ def _check_group(subject: Subject, group: Group, wrong: dict[str, int]) -> None:
     algorithm = subject.traversal
     visited = _frontier(group, algorithm.visited_once, algorithm.only_new)
     entry_key, entry_depth, times = group.frontier or visited
+    if subject.rows is not None:
+        node, relation = subject.rows.selecting(
+            entry_key % subject.view.vertices // subject.rows.relations, np.minimum(entry_depth, len(algorithm.sizes()))
+        )
+        order = np.lexsort((entry_depth[node], entry_key[node] + relation))
+        entry_key, entry_depth, times = (
+            (entry_key[node] + relation)[order],
+            entry_depth[node][order],
+            times[node][order],
+        )
     at = _find(entry_key, entry_depth, group.src_key, group.depth)
     wrong["depths"] += int((at < 0).sum())
     if algorithm.only_new:
@@ -273,6 +283,8 @@ def _wrong_sizes(
     algorithm = subject.traversal
     sizes = algorithm.sizes() if algorithm.is_unlimited else (*algorithm.sizes(), 0)
     asked = np.array(sizes)[np.minimum(depth, len(sizes) - 1)]
+    if subject.rows is not None:
+        asked = subject.rows.sizes[np.minimum(depth, len(sizes) - 1), key % subject.rows.relations]
     if algorithm.collective:
         levels = int(depth.max(initial=0)) + 1
         number = key // subject.view.vertices * levels + depth

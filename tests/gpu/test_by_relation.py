@@ -7,7 +7,17 @@ import pytest
 from helpers.gpu import device_or_skip
 from helpers.graphs import arrays_of
 from helpers.invariance import assert_same
-from helpers.relations import FANOUT, SEEDS, TIMED, TIMED_HOPS, WAYS, WAYS_OF_HOPS, graph_in_time, random_graph
+from helpers.relations import (
+    FANOUT,
+    SEEDS,
+    TIMED,
+    TIMED_HOPS,
+    WAYS,
+    WAYS_OF_HOPS,
+    WAYS_OF_SUBGRAPHS,
+    graph_in_time,
+    random_graph,
+)
 
 import csaw
 
@@ -59,6 +69,16 @@ def test_labor_by_relation_is_that_of_the_cpu(tmp_path, store, residency):
 
 
 @pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])
+@pytest.mark.parametrize("how", [{}, {"time_against": "previous", "time_window": 20}], ids=str)
+def test_labor_in_time_by_relation_is_that_of_the_cpu(tmp_path, how, residency):
+    store = graph_in_time(tmp_path, partitions=4)
+    options = {"sources": SEEDS, "frontier_size": 30, "fanout": FANOUT, "seed": 5, "time_strategy": "uniform"} | how
+    expected = arrays_of(store, tmp_path / "s.zarr", "labor", **options)
+    assert {"relation", "src_time"} <= expected.keys()
+    assert_same(expected, arrays_of(store, tmp_path / "s.zarr", "labor", device="cuda", residency=residency, **options))
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])
 @pytest.mark.parametrize("how", WAYS_OF_HOPS)
 def test_neighbors_by_relation_are_those_of_the_cpu(tmp_path, store, how, residency):
     options = {"sources": "type:b", "seed": 5} | WAYS_OF_HOPS[how]
@@ -68,10 +88,20 @@ def test_neighbors_by_relation_are_those_of_the_cpu(tmp_path, store, how, reside
 
 
 @pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])
-@pytest.mark.parametrize("how", TIMED_HOPS)
+@pytest.mark.parametrize("how", WAYS_OF_SUBGRAPHS)
+def test_subgraphs_by_relation_are_those_of_the_cpu(tmp_path, store, how, residency):
+    options = {"sources": "type:b", "seed": 5} | WAYS_OF_SUBGRAPHS[how]
+    expected = arrays_of(store, tmp_path / "s.zarr", "neighbor", **options)
+    assert "relation" in expected
+    found = arrays_of(store, tmp_path / "s.zarr", "neighbor", device="cuda", residency=residency, **options)
+    assert_same(expected, found)
+
+
+@pytest.mark.parametrize("residency", ["resident", "streamed", "disk"])
+@pytest.mark.parametrize("how", [*TIMED_HOPS, "all"])
 def test_neighbors_in_time_are_those_of_the_cpu(tmp_path, how, residency):
     store = graph_in_time(tmp_path, partitions=4)
-    options = {"sources": SEEDS, "seed": 5} | TIMED_HOPS[how]
+    options = {"sources": SEEDS, "seed": 5} | (TIMED_HOPS | {"all": TIMED["uniform"]})[how]
     expected = arrays_of(store, tmp_path / "s.zarr", "neighbor", **options)
     found = arrays_of(store, tmp_path / "s.zarr", "neighbor", device="cuda", residency=residency, **options)
     assert_same(expected, found)

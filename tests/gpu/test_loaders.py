@@ -114,6 +114,29 @@ def test_links_are_left_out_as_on_the_cpu(kind):
     assert drawn("cuda") == drawn("cpu")
 
 
+@pytest.mark.parametrize("mode", ["binary", "triplet"])
+def test_links_of_types_in_time_are_those_of_the_cpu(mode):
+    need_package("torch_geometric")
+    from torch_geometric.data import HeteroData
+
+    from csaw.engine.loaders import LinkNeighborLoader
+
+    draw, data, kind = np.random.default_rng(0), HeteroData(), ("author", "writes", "paper")
+    data["author"].num_nodes, data["paper"].num_nodes = 80, 120
+    ends = np.stack([draw.integers(0, 80, 900), draw.integers(0, 120, 900)])
+    data[kind].edge_index = torch.from_numpy(ends)
+    data["paper", "by", "author"].edge_index = data[kind].edge_index.flip(0)
+    data[kind].time = data["paper", "by", "author"].time = torch.from_numpy(draw.integers(0, 30, 900))
+    options = {"time_attr": "time", "edge_label_time": data[kind].time, "negative_time": "until", "skip_full": True}
+    options |= {"neg_sampling": {"mode": mode, "amount": 2}, "batch_size": 32, "seed": 5}
+
+    def drawn(device):
+        loader = LinkNeighborLoader(data, [4, 3], edge_label_index=kind, device=device, **options)
+        return [[batch[name].n_id.tolist() for name in batch.node_types] for batch in loader]
+
+    assert drawn("cuda") == drawn("cpu")
+
+
 @pytest.mark.parametrize("sampler", ["ladies", "fastgcn"])
 def test_layers_are_those_of_the_cpu_on_the_device_that_drew_them(store, sampler):
     from csaw.engine.loaders import LayerLoader

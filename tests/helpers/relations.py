@@ -64,6 +64,13 @@ WAYS_OF_HOPS = {name: WAYS[name] for name in ("uniform", "replace", "replace-uni
     "zero": {"fanout": {"to_c": (1, 0), "b-to_b-b": (0, 2), "rev_to_c": (0, 3)}},
 }
 """Ways to select in tables of hops, which have a place for each neighbor."""
+WAYS_OF_SUBGRAPHS = {
+    "all": WAYS["all"],
+    "weighted": WAYS["weighted"],
+    "unique": {"unique": True, "fanout": FIXED},
+    "unique-all": {"unique": True, "fanout": FANOUT, "weighted": False},
+}
+"""Ways to select any number of neighbors, which tables have no places for."""
 TIMED_HOPS = {
     "uniform": {"time_strategy": "uniform", "fanout": FIXED},
     "previous": {"time_strategy": "uniform", "time_against": "previous", "fanout": FIXED},

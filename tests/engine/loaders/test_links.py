@@ -309,6 +309,7 @@ def test_in_time_no_edge_is_later_than_its_link(data, mode, amount):
     times = data.time + 5
     sampling = mode and {"mode": mode, "amount": amount}
     kept = {"time_attr": "time", "edge_label_time": times, "neg_sampling": sampling, "temporal_strategy": "last"}
+    kept |= {"negative_time": "until"} if sampling else {}
     for batch in loader_of(data, **kept):
         count = len(batch.input_id)
         of_link, negatives = times[batch.input_id], math.ceil(amount * count)
@@ -354,14 +355,14 @@ REFUSED = [
     ({"edge_label_index": torch.zeros(2, 3)}, r"edge_label_index: expected vertex numbers .* found float32 \[2, 3\]"),
     ({"edge_label_index": torch.ones(2, 3, dtype=torch.bool)}, r"edge_label_index: .* found bool \[2, 3\]"),
     ({"edge_label_index": torch.zeros(3, 2, dtype=torch.long)}, r"edge_label_index: .* found int64 \[3, 2\]"),
-    ({"edge_label_index": torch.tensor([[0], [60]])}, "edge_label_index: .* from 0 to 59, found 60"),
-    ({"edge_label_index": torch.tensor([[0], [-1]])}, "edge_label_index: .* from 0 to 59, found -1"),
+    ({"edge_label_index": torch.tensor([[0], [60]])}, "edge_label_index: .* from 0 to 59 as targets, found 60"),
+    ({"edge_label_index": torch.tensor([[-1], [1]])}, "edge_label_index: .* from 0 to 59 as sources, found -1"),
     ({"edge_label_index": np.array([[0], [2**63]], np.uint64)}, "edge_label_index: .* found 9223372036854775808"),
     ({"edge_label_index": [[0], [2**64]]}, "edge_label_index: expected vertex numbers"),
     ({"edge_label_index": [[0, True], [1, 2]]}, "edge_label_index: expected vertex numbers"),
     ({"edge_label_index": np.ma.array([[0, 1], [1, 2]], mask=[[0, 1], [0, 0]])}, "edge_label_index: expected vertex"),
     ({"edge_label_index": torch.zeros(2, 2, dtype=torch.long).to_sparse()}, "edge_label_index: expected vertex"),
-    ({"edge_label_index": (("a", "to", "b"), torch.tensor([[0], [1]]))}, "edge_label_index: .*HeteroData"),
+    ({"edge_label_index": (("a", "to", "b"), torch.tensor([[0], [1]]))}, "edge_label_index: .*several types"),
     ({"edge_label_index": "all"}, "edge_label_index: expected vertex numbers"),
     ({"known_edges": torch.tensor([[0], [99]]), "neg_sampling": "binary"}, "known_edges: .* found 99"),
     ({"known_edges": "all"}, "known_edges: expected vertex numbers"),
@@ -373,6 +374,9 @@ REFUSED = [
     ({"edge_label": torch.ones(500), "neg_sampling": "triplet"}, "edge_label: expected none with triplets"),
     ({"edge_label_time": torch.arange(500)}, "time_attr and edge_label_time: expected both or neither"),
     ({"time_attr": "time"}, "time_attr and edge_label_time: expected both or neither"),
+    ({"neg_sampling": "binary", "negative_time": "until"}, "negative_time: expected neg_sampling, time_attr and"),
+    ({"negative_time": "ever"}, "negative_time: expected neg_sampling, time_attr and"),
+    ({"negative_time": 3}, "negative_time: expected a text, or None, found 3"),
     ({"time_attr": "time", "edge_label_time": torch.ones(500)}, "edge_label_time: expected an integer for each of 500"),
     ({"neg_sampling": "all"}, "neg_sampling: expected None, 'binary', 'triplet'"),
     ({"neg_sampling": 3}, "neg_sampling: expected None"),
@@ -428,8 +432,6 @@ def test_other_graphs_are_taken_or_refused():
     nodes = Data(num_nodes=3, edge_index=torch.tensor([[0], [1]]), time=torch.arange(3))
     timed = {"time_attr": "time", "edge_label_time": torch.tensor([2])}
     assert len(next(iter(loader_of(nodes, [2], **timed))).input_id) == 1
-    with pytest.raises(OptionError, match="time_attr: expected times of edges with neg_sampling"):
-        loader_of(nodes, [2], neg_sampling="binary", **timed)
     with pytest.raises(BudgetError, match="number only the vertices that have edges"):
         loader_of(Data(edge_index=torch.tensor([[2**62], [1]]), num_nodes=2**62 + 1), [1])
     batch = next(iter(loader_of(csaw.graph([(0, 1), (1, 2)]), [2], neg_sampling="triplet", skip_full=True)))

@@ -81,6 +81,8 @@ def test_a_plan_in_time_knows_it_too(tmp_path, algo, options, on_cpu, on_gpu):
         ("minibatch", {}, "whole-mini-batches", "whole-mini-batches"),
         ("minibatch", {"residency": "disk"}, "mini-batches-by-relation", "mini-batches-by-relation"),
         ("labor", {}, "shared-draws-by-relation", "shared-draws-by-relation"),
+        ("neighbor", {"fanout": {"*": (-1, 2)}}, "subgraphs-by-relation", "subgraphs-by-relation"),
+        ("neighbor", {"unique": True}, "unique-by-relation", "unique-by-relation"),
     ],
 )
 def test_a_plan_by_relation_knows_it_too(tmp_path, algo, options, on_cpu, on_gpu):

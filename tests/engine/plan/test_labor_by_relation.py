@@ -9,11 +9,12 @@ import pytest
 from helpers.graphs import arrays_of
 from helpers.invariance import assert_request_decides, assert_same
 from helpers.machine import need_package
-from helpers.relations import FANOUT, graph_in_time, partitioned, random_graph
+from helpers.relations import FANOUT, SEEDS, graph_in_time, partitioned, random_graph
 from helpers.remade import remade
 from helpers.stats import assert_drawn_from
 
 import csaw
+from csaw.engine.batches.in_time import SharedDrawsByRelationInTime
 from csaw.engine.batches.relations import SharedDrawsByRelation, sizes_of_relations
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.types import RELATION
@@ -194,10 +195,7 @@ REFUSED = [
     ({"metapath": "b,c"}, "metapath"),
     ({"fanout": {"nothing": (1,)}}, "no relation is called 'nothing'"),
     ({"fanout": {"to_c": (-2,)}}, "fanout"),
-    (
-        {"time_strategy": "uniform", "start_time": 5},
-        "time_strategy and fanouts by relation exclude each other in labor",
-    ),
+    ({"time_strategy": "last", "start_time": 5}, "time_strategy"),
 ]
 
 
@@ -206,3 +204,108 @@ def test_what_cannot_be_is_refused(tmp_path, store, options, said):
     graph = graph_in_time(tmp_path) if "time_strategy" in options else store
     with pytest.raises(OptionError, match=said):
         csaw.sample(graph, algo="labor", **QUIET | {"fanout": {"to_c": (1,)}} | options)
+
+
+# In time.
+
+IN_TIME = {"fanout": FANOUT, "sources": SEEDS, "frontier_size": 20, "instances": 90, "time_strategy": "uniform"}
+RULES = {
+    "root": {},
+    "previous": {"time_against": "previous"},
+    "strict, window": {"time_order": "strict", "time_window": 20},
+}
+
+
+@pytest.fixture(scope="module")
+def timed(tmp_path_factory):
+    return graph_in_time(tmp_path_factory.mktemp("timed"))
+
+
+def test_in_time_copies_share_the_number_of_a_vertex_and_have_edges_of_their_own(tmp_path):
+    """At 9 P0 has three authors by one relation and two by another, and at 2 two and one of these."""
+    header = "source,target,time\n"
+    files = {"paper-by-author": f"{header}0,0,1\n0,1,2\n0,2,3\n0,3,10\n", "paper-of-author": f"{header}0,0,2\n0,1,5\n"}
+    store = partitioned(tmp_path, files, time_column="time")
+    given = {"sources": {"ids": ["paper:0"] * 16000, "time": [9, 2] * 8000}, "frontier_size": 2}
+    sample = csaw.sample(store, algo="labor", fanout={"*": (1,)}, time_strategy="uniform", **QUIET | given)
+    events = [(0, author, 0, time) for author, time in ((0, 1), (1, 2), (2, 3), (3, 10))] + [(0, 0, 1, 2), (0, 1, 1, 5)]
+    edges = [((now, src), f"author:{dst}", kind) for now in (9, 2) for src, dst, kind, time in events if time <= now]
+    law, found, bounds = law_of(edges, {0: 1, 1: 1}), Counter(), sample["instance_ptr"][:]
+    columns = sample["src_time"][:].tolist(), sample.names(sample["dst"][:]), sample["relation"][:].tolist()
+    rows = [((now, 0), dst, kind) for now, dst, kind in zip(*columns, strict=True)]
+    found = Counter(frozenset(rows[a:b]) for a, b in pairwise(bounds))
+    assert found.keys() <= law.keys()
+    assert_drawn_from([found[one] for one in law], list(law.values()))
+
+
+@pytest.mark.parametrize("how", RULES)
+def test_in_time_the_request_decides_the_bytes(tmp_path, timed, how):
+    pieces, options = graph_in_time(tmp_path, partitions=4), IN_TIME | RULES[how]
+    assert_request_decides(timed, pieces, tmp_path / "s.zarr", "labor", **options)
+    expected = arrays_of(timed, tmp_path / "s.zarr", "labor", **options)
+    assert {"relation", "time", "src_time", "dst_time", "seed_time"} <= expected.keys()
+    assert_same(expected, arrays_of(pieces, tmp_path / "s.zarr", "labor", residency="disk", in_flight=7, **options))
+
+
+@pytest.mark.parametrize("how", RULES)
+def test_in_time_verify_proves_that_no_edge_is_later(tmp_path, timed, how):
+    csaw.sample(timed, tmp_path / "s.zarr", algo="labor", **QUIET | IN_TIME | RULES[how])
+    sample = csaw.open_samples(tmp_path / "s.zarr")
+    assert (sample["time"][:] <= sample["src_time"][:]).all()
+    report = csaw.verify(tmp_path / "s.zarr")
+    assert report.ok, report
+    assert any(check.p_value is not None for check in report.checks)
+
+
+def test_after_all_events_labor_keeps_the_edges_that_it_keeps_without_times(tmp_path, timed):
+    given = {"fanout": FANOUT, "sources": "type:b", "frontier_size": 20, "seed": 4}
+    without = arrays_of(timed, tmp_path / "s.zarr", "labor", **given)
+    later = arrays_of(timed, tmp_path / "t.zarr", "labor", time_strategy="uniform", start_time=2**62, **given)
+    assert (without["instance_ptr"] == later["instance_ptr"]).all()
+    instance = np.repeat(np.arange(without["instance_ptr"].size - 1), np.diff(without["instance_ptr"]))
+    named = ("depth", "src", "dst", "relation")
+    a, b = (np.stack([instance, *(one[name] for name in named)]) for one in (without, later))
+    assert (a[:, np.lexsort(a[::-1])] == b[:, np.lexsort(b[::-1])]).all()
+
+
+def test_in_time_streams_virtual_samples_and_exports_have_relations_and_times(tmp_path, timed):
+    kept = csaw.sample(timed.path, tmp_path / "s.zarr", "labor", **QUIET | IN_TIME)
+    virtual = csaw.sample(timed.path, tmp_path / "v.zarr", "labor", virtual=True, **QUIET | IN_TIME)
+    for name in ("src", "dst", "relation", "time", "src_time"):
+        assert np.array_equal(kept[name][:], virtual[name][:]), name
+    csaw.export(kept, tmp_path / "e.csv")
+    rows = pandas.read_csv(tmp_path / "e.csv")
+    rows = rows[rows["depth"] >= 0]
+    assert rows["relation"].astype(int).tolist() == kept["relation"][:].tolist()
+    assert rows["time"].astype(int).tolist() == kept["time"][:].tolist()
+    torch, data = need_package("torch"), need_package("torch_geometric.data")
+    csaw.export(kept, tmp_path / "e.pt")
+    held = data.HeteroData(torch.load(tmp_path / "e.pt", weights_only=True))
+    counts = rows["relation"].value_counts()
+    for number, kind in enumerate(timed.types.edge_types):
+        assert held[kind].edge_index.shape[1] == counts.get(number, 0)
+
+
+def later(arrays):
+    """An edge of a time after the one that its vertex knows."""
+    arrays["time"][arrays["time"] < arrays["src_time"]] = 49
+    return arrays
+
+
+@pytest.mark.parametrize("fault", [other_relation, no_relation, one_less, later])
+def test_wrong_samples_in_time_are_found(tmp_path, timed, fault):
+    csaw.sample(timed, tmp_path / "s.zarr", algo="labor", ids="dense", **QUIET | IN_TIME)
+    remade(tmp_path / "s.zarr", tmp_path / "t.zarr", fault)
+    assert {one.name for one in csaw.verify(tmp_path / "t.zarr").checks if not one.ok} & {"sources", "edges", "order"}
+
+
+def in_time_of_the_first(self):
+    """The fanout of the first relation for all."""
+    return int(sizes_of_relations(self.algorithm)[self.depth][0])
+
+
+def test_a_wrong_law_in_time_is_found(tmp_path, timed, monkeypatch):
+    with monkeypatch.context() as during:
+        during.setattr(SharedDrawsByRelationInTime, "_asked", in_time_of_the_first)
+        csaw.sample(timed, tmp_path / "s.zarr", algo="labor", **QUIET | IN_TIME)
+    assert "thresholds" in {one.name for one in csaw.verify(tmp_path / "s.zarr").checks if not one.ok}
