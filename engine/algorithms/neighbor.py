@@ -39,10 +39,10 @@ class Neighbor(InTime, ChosenBias, Traversal):
                 "--unique and --replace exclude each other, because different vertices are drawn without "
                 "replacement; leave one out"
             )
-        if self.replace and isinstance(self.fanout, ByRelation) and min(self.sizes(), default=0) < 0:
+        if self.replace and min(self.sizes(), default=0) < 0:
             raise OptionError(
-                "--replace: expected fanouts by relation of at least 0, found -1, which takes each neighbor once; give "
-                "other fanouts, or leave out --replace"
+                "--replace: expected fanouts of at least 0, found -1, which takes each neighbor once; give other "
+                "fanouts, or leave out --replace"
             )
 
     def sizes(self):

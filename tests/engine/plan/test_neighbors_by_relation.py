@@ -211,7 +211,7 @@ def test_relations_that_share_random_numbers_are_found(tmp_path, monkeypatch):
 
 
 REFUSED = [
-    ({"fanout": {"to_c": (-1,)}, "replace": True}, "replace: expected fanouts by relation of at least 0, found -1"),
+    ({"fanout": {"to_c": (-1,)}, "replace": True}, "replace: expected fanouts of at least 0, found -1"),
     ({"fanout": {"to_c": (1,)}, "unique": True, "replace": True}, "unique and replace exclude each other"),
     ({"fanout": {"to_c": (1,)}, "induced": True}, "induced and fanouts by relation exclude each other"),
     ({"fanout": {"to_c": (1,)}, "target": "50%"}, "target and fanouts by relation exclude each other"),

@@ -262,7 +262,7 @@ def test_a_wrong_law_is_found(tmp_path, store, monkeypatch, how, kind, wrong):
 
 
 def test_what_makes_no_sense_is_refused(timed, store):
-    with pytest.raises(csaw.CsawError, match="replace: expected fanouts by relation of at least 0, found -1"):
+    with pytest.raises(csaw.CsawError, match="replace: expected fanouts of at least 0, found -1"):
         csaw.sample(store, algo="neighbor", fanout={"to_c": (-1,)}, replace=True, **QUIET)
     with pytest.raises(csaw.CsawError, match="unique exclude each other"):
         csaw.sample(timed, algo="neighbor", unique=True, **QUIET | IN_TIME)
