@@ -21,6 +21,8 @@ import numpy as np
 from csaw.engine.analytics.cpu.kernels import bfs as bfs_kernels
 from csaw.engine.analytics.cpu.kernels import reach
 from csaw.engine.analytics.cpu.kernels import sssp as sssp_kernels
+from csaw.engine.analytics.cpu.kernels.predecessors import NONE
+from csaw.engine.analytics.cpu.kernels.predecessors import predecessors as find_predecessors
 from csaw.engine.analytics.cpu.network import EDGES_OF_TASK, TASKS_OF_THREAD, HostNetwork
 from csaw.engine.analytics.passes import (
     CHUNK,
@@ -39,6 +41,7 @@ from csaw.engine.analytics.sketches import pairs_within
 
 # Breadth-first search.
 
+NO_WEIGHTS = np.empty(0, np.float32)
 PULL_SHARE, PUSH_SHARE = 15, 18  # Beamer's alpha and beta, as in the GAP benchmark suite
 
 
@@ -168,6 +171,39 @@ def _settle(network: HostNetwork, state: tuple[np.ndarray, ...], number: int, ac
             network.over_rows(sssp_kernels.relax, block, block.weights, *state, number, active, following, limit)
         number, active = number + 1, following
     return number
+
+
+# Predecessors.
+
+
+def predecessors(network: HostNetwork, source: int, distance: np.ndarray) -> np.ndarray:
+    """Find the predecessor of each vertex on a shortest path from ``source``, from their distances.
+
+    It is the smallest neighbor that is nearer, if an edge from there gives the distance. An edge of weight 0, or of one
+    that rounding swallows, joins vertices that are as far as each other, so a vertex that is only reached by such edges
+    has the smallest neighbor that comes first on a path of fewest of them. So all predecessors are a tree, and the same
+    whatever threads do. State: 20 bytes a vertex. Rows are read once, and again for each such edge on a path.
+
+    Args:
+        network: The graph.
+        source: The vertex of distance 0.
+        distance: Distances in edges, int32 [V], or by weight, float64 [V], as of ``bfs`` and ``sssp``.
+
+    Returns:
+        int64 [V], -1 where there is no path; the source has itself.
+    """
+    weights, best = distance.dtype.kind == "f", np.full(network.vertices, NONE)
+    best[source] = source
+    reached = (distance >= 0) & np.isfinite(distance)
+    fresh, known, nearer = reached, best != NONE, True
+    while fresh.any() and (reached & ~known).any():
+        active = np.add.reduceat(fresh, np.arange(0, fresh.size, CHUNK), dtype=np.int64).astype(bool)
+        for block in network.blocks(weights=weights, wanted=any_active(active, CHUNK)):
+            heavy = block.weights if weights else NO_WEIGHTS
+            network.over_rows(find_predecessors, block, heavy, distance, best, fresh, known, nearer)
+        now = best != NONE
+        fresh, known, nearer = now if nearer else now & ~known, now, False
+    return best.view(np.int64)
 
 
 # Hop counts from many sources: 64 searches share every row that is read.
