@@ -45,10 +45,11 @@ NO_WEIGHTS = np.empty(0, np.float32)
 PULL_SHARE, PUSH_SHARE = 15, 18  # Beamer's alpha and beta, as in the GAP benchmark suite
 
 
-def bfs(network: HostNetwork, source: int) -> np.ndarray:
+def bfs(network: HostNetwork, source: int, *, top_down: bool = False) -> np.ndarray:
     """Find the number of edges on a shortest path from ``source`` to each vertex, along directions.
 
-    State: 12 bytes a vertex and two bitmaps. From disk, a level reads the blocks that have a vertex of its frontier.
+    ``top_down``: push at all levels, instead of pulling to large ones; the distances are the same. State: 12 bytes a
+    vertex and two bitmaps. From disk, a level reads the blocks that have a vertex of its frontier.
 
     Returns:
         int32 [V], -1 where there is no path.
@@ -56,7 +57,7 @@ def bfs(network: HostNetwork, source: int) -> np.ndarray:
     distance = np.full(network.vertices, -1, np.int32)
     distance[source] = 0
     if network.resident:
-        _search_in_memory(network, source, distance)
+        _search_in_memory(network, source, distance, top_down)
     else:
         push = bfs_kernels.push_rows
         search_by_blocks(network, source, CHUNK, lambda block, *given: network.over_rows(push, block, distance, *given))
@@ -68,13 +69,13 @@ class _Rows(NamedTuple):
     indices: np.ndarray
 
 
-def _search_in_memory(network: HostNetwork, source: int, distance: np.ndarray) -> None:
+def _search_in_memory(network: HostNetwork, source: int, distance: np.ndarray, top_down: bool) -> None:
     """Push along rows, and pull along those of the other direction where they are in memory already.
 
     Making them would take longer than a search.
     """
     forward = _rows(network)
-    backward = _rows(network.incoming) if network.has_incoming else None
+    backward = _rows(network.incoming) if network.has_incoming and not top_down else None
     queue, following = (np.empty(network.vertices, network.id_dtype) for _ in range(2))
     filled, left = np.ones(1, np.int64), network.edges
     queue[0], level = source, 0
