@@ -126,7 +126,7 @@ def _sbm(sbm: Sbm) -> Block:
     mean = (sbm.inside + sbm.outside) / 2
 
     def block(first: int, count: int) -> Ends:
-        guess = 1.5 * count * mean + 1024  # of the first vertices, nearly all neighbors outside come later
+        guess = 2.1 * count * mean + 1024  # nearly all neighbors of the first vertices come later
         return _filled(_sbm_edges, guess, first, count, sbm.vertices, sbm.blocks, powers, np.uint64(sbm.seed))
 
     return block
