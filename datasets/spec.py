@@ -57,12 +57,17 @@ class Spec:
     def _usual(self) -> dict[str, object]:
         return {f.name: f.default for f in fields(self)}
 
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The names of all parameters, in the order of the text."""
+        base = {f.name for f in fields(Model)} if issubclass(cls, Model) else ()
+        return cls.order or tuple(sorted((f.name for f in fields(cls)), key=lambda name: name in base))
+
     def __str__(self) -> str:
         """The shortest spec of this graph: equal graphs have equal specs."""
-        base = {f.name for one in type(self).__mro__[1:] if one is Model for f in fields(one)}
-        names = self.order or sorted(self._usual(), key=lambda name: name in base)
-        said = [n for n in names if n == names[0] or getattr(self, n) != self._usual()[n]]
-        return f"{self.kind}:" + ",".join(f"{n}={_text(getattr(self, n))}" for n in said)
+        first, *others = self.names()
+        said = [first, *(name for name in others if getattr(self, name) != self._usual()[name])]
+        return f"{self.kind}:" + ",".join(f"{name}={_text(getattr(self, name))}" for name in said)
 
 
 @dataclass(frozen=True)
@@ -448,8 +453,8 @@ def _reader(kind: object) -> Callable[[str], object]:
 
 def _values(spec: str, model: type[Spec]) -> dict[str, Any]:
     """The values of the parameters in a specification."""
-    of = {f.name: _reader(f.type) for f in fields(model)}
-    known = {name: of[name] for name in model.order or of}
+    kinds = {f.name: f.type for f in fields(model)}
+    known = {name: _reader(kinds[name]) for name in model.names()}
     values: dict[str, object] = {}
     for item in filter(None, spec.partition(":")[2].split(",")):
         name, _, text = item.partition("=")

@@ -42,14 +42,14 @@ class Search(Measure):
     predecessors: bool = option(
         False,
         kind=bool,
-        help="also find the predecessor of each vertex on a shortest path, on the CPU; --save writes it",
+        help="also find the predecessor of each vertex on a shortest path, by the CPU; --save writes it",
     )
 
     def computes(self, directed: bool) -> tuple[str, ...]:
         return (self.name(), *["predecessors"] * self.predecessors)
 
     def keeps(self, device: str, directed: bool) -> Footprint:
-        return super().keeps(device, directed) + Footprint(TREE_BYTES * self.predecessors)
+        return super().keeps(device, directed) + Footprint(TREE_BYTES * (self.predecessors and device == "cpu"))
 
     def tree(self, network: Network, source: int, distance: np.ndarray, method: str) -> Findings:
         """Return the column ``NAME predecessor``, if it is wanted: dense ids [V], -1 for a vertex without a path."""
