@@ -7,8 +7,10 @@ from collections import Counter
 import networkx as nx
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from scipy.stats import binomtest, chisquare
 
+from csaw.cli.main import cli
 from csaw.datasets import generate as maker
 from csaw.datasets.generate import ModelRows, generate, write_text
 from csaw.datasets.models import points_of_cells
@@ -48,6 +50,19 @@ def test_neither_blocks_nor_threads_change_an_edge_and_a_seed_does(tmp_path, mon
     options = IngestOptions(directed=False, duplicates="first", self_loops="drop", time_column="Time")
     assert ingest(tmp_path / "g.txt", tmp_path / "t.zarr", options).fingerprint == store.fingerprint
     assert store.edges == 2 * len({tuple(sorted(pair)) for pair in whole})
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_parameters_are_options_of_the_command(tmp_path, spec):
+    kind, _, listed = spec.partition(":")
+    options = [f"--{item.replace('_', '-')}" for item in f"{listed},seed=5".split(",")]
+    runner, texts = CliRunner(), []
+    for name, line in (("a.txt", [f"{spec},seed=5,undirected=0,weights=1"]), ("b.txt", [kind, *options])):
+        more = ["--directed", "--weights"] if name == "b.txt" else []
+        done = runner.invoke(cli, ["datasets", "generate", line[0], str(tmp_path / name), *line[1:], *more])
+        assert done.exit_code == 0, done.output
+        texts.append((tmp_path / name).read_text().splitlines()[1:])
+    assert texts[0] == texts[1]
 
 
 @pytest.mark.parametrize("spec", SPECS)
