@@ -22,7 +22,9 @@ def algorithms(ctx: click.Context, param: click.Parameter, incomplete: str) -> I
 
 def graphs(ctx: click.Context, param: click.Parameter, incomplete: str) -> Items:
     """Paths and, once something is typed, names of datasets."""
-    generated = (("karate", "34 vertices"), ("rmat:", "rmat:scale=S,edge_factor=F,seed=N"), ("mag:", "mag:scale=S"))
+    from csaw.datasets.spec import EXAMPLES
+
+    generated = [("karate", "34 vertices"), *((f"{k}:", one) for k, one in EXAMPLES.items() if k != "karate")]
     return _files(incomplete) + (_named((*generated, *_catalog()), incomplete) if incomplete else [])
 
 

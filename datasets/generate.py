@@ -1,5 +1,5 @@
-"""Graphs that csaw makes: ``karate`` and ``rmat:scale=20,edge_factor=16,seed=1``, as a store or as SNAP text. Those
-of several types are in mag.py.
+"""Graphs that csaw makes: ``karate`` and ``rmat:scale=20,edge_factor=16,seed=1``, as a store or as SNAP text. Edges of
+other models are made in models.py, and graphs of several types in mag.py.
 
 R-MAT graphs (Chakrabarti et al., SDM 2004) have by default the probabilities of Graph500. Edge i is a function of
 (seed, i), the same on any machine.
@@ -8,7 +8,9 @@ Edge i reads Philox4x32-10 with key = seed and counter = (block of four levels, 
 quadrant. With noise, as in GTgraph (Bader and Madduri 2006), a level has other chances than the one before it, by the
 words of the counter (level, 1, i): each chance is multiplied by a number between 1 - noise and 1 + noise, all as
 likely, and all four are divided by their sum. So does the generator of Gunrock, which has its code from GTgraph; in
-GTgraph's own, with the same 5 %, both branches for b raise it. The time of edge i is drawn by the counter (0, 2, i).
+GTgraph's own, with the same 5 %, both branches for b raise it. The time of edge i is drawn by the counter (0, 2, i);
+other models, which have an edge once, draw it by (0, 2, smaller end, larger end), and all draw weights so, by another
+key.
 """
 
 import gzip
@@ -18,14 +20,16 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, ClassVar, TypeVar
 
 import numpy as np
 from numba import uint32, uint64
 
+from csaw.datasets.models import block_of, sbm_blocks
 from csaw.datasets.philox import LOW, SHIFT, philox
-from csaw.datasets.spec import Integers, Rmat, is_mag, parse_spec
+from csaw.datasets.spec import Integers, Model, Rgg, Rmat, Sbm, is_mag, parse_spec
 from csaw.partition.arrays.replace import FILE, cannot_be_written, check, new_file
 from csaw.partition.base.compile import njit
 from csaw.partition.base.kernel_tools import copy
@@ -100,6 +104,7 @@ Made = TypeVar("Made")
 BLOCK = 1 << 20  # edges that the ingest takes at a time
 TEXT_BLOCK = 1 << 17  # edges that a thread turns into text at a time: 10 MB with their text
 SPOOLED_BYTES = 16  # disk bytes of a row until the store is made: two ids of 64 bits
+CELL_BYTES = 24  # of memory for each cell of rgg:
 PACKED_BYTES = 1  # of a row of text, at least
 THREADS = min(8, os.cpu_count() or 1)
 # Zachary, Journal of Anthropological Research 33 (1977), numbered from 1: each vertex with its higher neighbors
@@ -133,53 +138,67 @@ KARATE = (
 )
 
 
-class RmatRows:
-    """An R-MAT graph as rows for the ingest, made a few blocks ahead of the reader."""
+class ModelRows:
+    """A generated graph as rows for the ingest, made a few blocks ahead of the reader."""
 
-    def __init__(self, rmat: Rmat, progress: Progress | None = None) -> None:
-        self.rmat, self.progress = rmat, progress
-        self.shape, self.weighted = Shape(undirected=bool(rmat.undirected)), bool(rmat.weights)
-        self.counts = {"lines": 0, "comments": 0, "blank": 0, "edges": rmat.draws, "skipped": 0}
+    def __init__(self, model: Model, progress: Progress | None = None) -> None:
+        self.model, self.progress = model, progress
+        self.shape, self.weighted = Shape(undirected=bool(model.undirected)), bool(model.weights)
+        self.counts = {"lines": 0, "comments": 0, "blank": 0, "edges": 0, "skipped": 0}
+        self._ends = partial(_rmat_block, model) if isinstance(model, Rmat) else block_of(model)
+        self.clusters = partial(sbm_blocks, model) if isinstance(model, Sbm) else None
 
     def __iter__(self) -> Iterator[Row]:
         return self.each(lambda *block: block, BLOCK, THREADS)
 
     def each(self, work: Callable[..., Made], size: int, threads: int) -> Iterator[Made]:
-        """Yield ``work(src, dst, weights)`` of blocks of ``size`` edges, in their order; threads do the work.
+        """Yield ``work(src, dst, weights)`` of blocks of about ``size`` edges, in their order; threads do the work.
 
         Where edges have times, these are a fourth argument.
         """
+        units, draws = self.model.units, self.model.draws
+        step = max(1, size * units // draws)
 
-        def made(first: int) -> Made:
-            return work(*self._block(first, min(size, self.rmat.draws - first)))
+        def made(first: int) -> tuple[Made, int]:
+            src, *columns = self._block(first, min(step, units - first))
+            assert src is not None
+            return work(src, *columns), src.size
 
-        ahead: deque[Future[Made]] = deque()
-        done = 0
-        if self.progress:
-            self.progress(done, self.rmat.draws)
+        ahead: deque[Future[tuple[Made, int]]] = deque()
+        tell = self.progress or (lambda done, total: None)
+        tell(0, draws)
         with ThreadPoolExecutor(threads) as pool:
-            firsts = iter(range(0, self.rmat.draws, size))
+            firsts = iter(range(0, units, step))
             while True:
                 while len(ahead) <= threads and (first := next(firsts, None)) is not None:
                     ahead.append(pool.submit(made, first))
                 if not ahead:
+                    tell(self.counts["edges"], self.counts["edges"])
                     return
-                result = ahead.popleft().result()
-                done = min(done + size, self.rmat.draws)
-                if self.progress:
-                    self.progress(done, self.rmat.draws)
+                result, count = ahead.popleft().result()
+                self.counts["edges"] += count
+                tell(min(self.counts["edges"], draws), draws)
                 yield result
 
     def _block(self, first: int, count: int) -> tuple[np.ndarray | None, ...]:
-
-        r = self.rmat
-        src, dst = edges(r.scale, r.edge_factor, r.seed, first, count, r.a, r.b, r.c, r.noise, r.d)
-        if r.scramble:
-            scrambled(src, r.scale)
-            scrambled(dst, r.scale)
-        weights = symmetric_weights(src, dst, r.seed, r.weights) if self.weighted else None
-        times = () if r.times is None else (edge_times(r.seed, first, count, r.times),)
+        m = self.model
+        src, dst = self._ends(first, count)
+        weights = symmetric_weights(src, dst, m.seed, m.weights) if self.weighted else None
+        times: tuple[np.ndarray, ...] = ()
+        if m.times is not None:
+            by_number = isinstance(m, Rmat)
+            times = (
+                edge_times(m.seed, first, count, m.times) if by_number else _ends_times(src, dst, m.seed, m.times),
+            )
         return src.astype(np.int64), dst.astype(np.int64), weights, *times
+
+
+def _rmat_block(r: Rmat, first: int, count: int) -> tuple[np.ndarray, np.ndarray]:
+    src, dst = edges(r.scale, r.edge_factor, r.seed, first, count, r.a, r.b, r.c, r.noise, r.d)
+    if r.scramble:
+        scrambled(src, r.scale)
+        scrambled(dst, r.scale)
+    return src, dst
 
 
 class KarateRows:
@@ -270,24 +289,26 @@ def _check_out(out: Path, overwrite: bool) -> None:
     check(out, FILE, overwrite)
 
 
-def _check_room(rows: RmatRows | KarateRows, folder: Path, row_bytes: int) -> None:
-    """Refuse an R-MAT graph for which disk and memory together have no room. Raises BudgetError."""
-    if isinstance(rows, RmatRows) and folder.is_dir():
-        need = rows.rmat.draws * row_bytes
+def _check_room(rows: ModelRows | KarateRows, folder: Path, row_bytes: int) -> None:
+    """Refuse a graph for which disk and memory together have no room. Raises BudgetError."""
+    if isinstance(rows, ModelRows) and folder.is_dir():
+        cells = rows.model.units if isinstance(rows.model, Rgg) else 0
+        need = rows.model.draws * row_bytes + cells * CELL_BYTES
         have = shutil.disk_usage(folder).free + os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         if need > have:
             raise BudgetError(
-                f"{rows.rmat}: {rows.rmat.draws:,} edges need at least {need:,} bytes while they are made, but "
-                f"memory and the disk of {folder} have only {have:,}; choose a smaller scale or edge_factor"
+                f"{rows.model}: {rows.model.draws:,} edges need at least {need:,} bytes while they are made, but "
+                f"memory and the disk of {folder} have only {have:,}; choose a smaller graph"
             )
 
 
-def _rows(spec: str, progress: Progress | None) -> tuple[RmatRows | KarateRows, bool, bool]:
+def _rows(spec: str, progress: Progress | None) -> tuple[ModelRows | KarateRows, bool, bool]:
     """The rows of ``spec``, whether self loops are kept, and whether repeated edges are merged."""
     if spec == "karate":
         return KarateRows(), False, True
-    rmat = parse_spec(spec)
-    return RmatRows(rmat, progress), bool(rmat.self_loops), bool(rmat.dedup)
+    model = parse_spec(spec)
+    loops, dedup = (model.self_loops, model.dedup) if isinstance(model, Rmat) else (0, 1)
+    return ModelRows(model, progress), bool(loops), bool(dedup)
 
 
 WEIGHT_KEY = np.uint64(0x57454947)  # gives weights other random numbers than edges
@@ -335,6 +356,13 @@ def edge_times(seed: int, first: int, count: int, times: Integers) -> np.ndarray
     """Return the times of the edges first .. first + count - 1: int64 [count], integers of the range."""
     drawn = np.empty(count, np.int64)
     _times(np.uint64(seed), first, times.low, np.uint64(times.high - times.low + 1), drawn)
+    return drawn
+
+
+def _ends_times(src: np.ndarray, dst: np.ndarray, seed: int, times: Integers) -> np.ndarray:
+    """Return the time of each edge by its ends, the same for u-v and v-u: int64, integers of the range."""
+    drawn = np.empty(src.size, np.int64)
+    _times_by_ends(np.uint64(seed), src, dst, times.low, np.uint64(times.high - times.low + 1), drawn)
     return drawn
 
 
@@ -418,12 +446,22 @@ def _whole_weights(src, dst, seed, low, count, weights):
 
 @njit(nogil=True)
 def _times(seed, first, low, count, drawn):
-    """``count``: of integers in the range, at most 2^32. Each is drawn by 64 bits, as a fraction of 1."""
-    k0, k1 = seed & LOW, seed >> SHIFT
     for i in range(drawn.size):
         edge = uint64(first + i)
-        upper, lower, _, _ = philox(uint64(0), uint64(2), edge & LOW, edge >> SHIFT, k0, k1)
-        drawn[i] = low + np.int64((upper * count + (lower * count >> SHIFT)) >> SHIFT)
+        drawn[i] = _time(seed, edge & LOW, edge >> SHIFT, low, count)
+
+
+@njit(nogil=True)
+def _times_by_ends(seed, src, dst, low, count, drawn):
+    for i in range(drawn.size):
+        drawn[i] = _time(seed, uint64(min(src[i], dst[i])), uint64(max(src[i], dst[i])), low, count)
+
+
+@njit(inline="always")
+def _time(seed, one, other, low, count):
+    """``count``: of integers in the range, at most 2^32. Each is drawn by 64 bits, as a fraction of 1."""
+    upper, lower, _, _ = philox(uint64(0), uint64(2), one, other, seed & LOW, seed >> SHIFT)
+    return low + np.int64((upper * count + (lower * count >> SHIFT)) >> SHIFT)
 
 
 @njit(nogil=True)

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from csaw.datasets import spec as specs
 from csaw.datasets.catalog import ENTRIES, ByHand, Entry, by_hand, find
 from csaw.partition.arrays.locks import take
 from csaw.partition.base import cache
@@ -150,7 +151,7 @@ def resolve(
     if found is not None:
         key = _key(graph, found) + _said(directed)
         return cached(folder, key, graph, lambda out: _ingest(graph, out, directed, memory))
-    if _is_made(graph):
+    if specs.is_made(graph):
         return _generated(folder, graph, directed)
     entry = find(graph)
     if entry is None and (other := by_hand(graph)):
@@ -201,7 +202,7 @@ def is_graph_argument(argument: str) -> bool:
     found = _status(argument)
     if found is not None:
         return is_graph(argument) if stat.S_ISDIR(found.st_mode) else True
-    return _is_made(argument) or find(argument) is not None or by_hand(argument) is not None
+    return specs.is_made(argument) or find(argument) is not None or by_hand(argument) is not None
 
 
 def refuse_name(argument: str) -> None:
@@ -211,7 +212,7 @@ def refuse_name(argument: str) -> None:
     """
     if os.path.lexists(argument):
         return
-    if _is_made(argument):
+    if specs.is_made(argument):
         raise StoreError(
             f"{shown(argument)} is a built-in graph, not a file; make a store of it with csaw datasets generate "
             f"{shown(argument)} graph.zarr"
@@ -245,11 +246,6 @@ def on_disk(entry: Entry | ByHand, cache_dir: str | Path | None = None) -> Path 
     return None
 
 
-def _is_made(name: str) -> bool:
-    """Whether a name is of a graph that csaw makes itself."""
-    return name.startswith(("rmat:", "mag:")) or name == "karate"
-
-
 def _status(graph: str) -> os.stat_result | None:
     """The status of the path ``graph``, None where nothing is there.
 
@@ -280,8 +276,6 @@ def _folder(cache_dir: str | Path | None) -> Path:
 
 
 def _generated(folder: Path, spec: str, directed: bool | None) -> Path:
-    from csaw.datasets import spec as specs
-
     if spec == "karate" and directed:
         raise OptionError("--directed: karate is undirected; leave --directed out")
     if specs.is_mag(spec) and directed is not None:

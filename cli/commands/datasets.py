@@ -1,8 +1,12 @@
 """``csaw datasets``."""
 
+from collections.abc import Callable
+from typing import Any
+
 import click
 
 from csaw.cli import complete, console, values
+from csaw.datasets.spec import EXAMPLES, parameters
 
 
 @click.group()
@@ -48,48 +52,46 @@ def list_(as_json: bool) -> None:
     by_hand = [(g.name, f"{g.vertices:,}", f"{g.edges:,}", f"by hand, from {g.page}", "", g.papers) for g in BY_HAND]
     heads = ("name", "vertices", "edges", "kind", "download", "sampled in")
     print_table("", heads, rows + by_hand, right=("vertices", "edges", "download"))
-    click.echo("csaw generates karate, rmat:scale=S,edge_factor=F,seed=N and mag:scale=S,seed=N")
+    *others, last = EXAMPLES.values()
+    click.echo(f"csaw generates {', '.join(others)} and {last}")
+
+
+def _parameters(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the parameters of generated graphs as options, with the kinds that have them in their help."""
+    for name, read, switch, kinds, help in reversed(list(parameters())):
+        flag = f"--{name.replace('_', '-')}"
+        off = "--directed" if name == "undirected" else flag.replace("--", "--no-", 1)
+        about = f"{', '.join(kinds)}: {help}" if kinds else help
+        kind = read if read in (int, float) else str
+        given: dict[str, Any] = {"default": None} if switch else {"type": kind}
+        command = click.option(f"{flag}/{off}" if switch else flag, help=about, **given)(command)
+    return command
 
 
 @datasets.command()
 @click.argument("spec")
 @click.argument("out", type=values.Place())
-@click.option("--scale", type=int, help="R-MAT: draw ids from 2^scale vertices.")
-@click.option("--edge-factor", type=int, help="R-MAT: number of edges to draw for each vertex.")
-@click.option("--a", type=float, help="R-MAT: probability of the upper left quadrant.")
-@click.option("--b", type=float, help="R-MAT: probability of the upper right quadrant.")
-@click.option("--c", type=float, help="R-MAT: probability of the lower left quadrant.")
-@click.option("--d", type=float, help="R-MAT: probability of the lower right quadrant.")
-@click.option("--seed", type=int, help="R-MAT: seed; the same seed gives the same graph on any machine.")
-@click.option("--undirected/--directed", default=None, help="R-MAT: whether an edge goes in both directions or in one.")
-@click.option(
-    "--weights/--no-weights",
-    default=None,
-    help="R-MAT: draw weights, multiples of 1/256 in (0, 1]; in SPEC, weights=5 draws multiples of 1/64 in "
-    "[1, 5), and weights=0..64 draws integers from 0 to 64.",
-)
-@click.option(
-    "--noise",
-    type=float,
-    help="R-MAT: largest relative change of each of the four probabilities at a level of an edge; GTgraph "
-    "uses 0.05, with probabilities of 0.45, 0.15, 0.15 and 0.25.",
-)
-@click.option("--times", help="R-MAT: range of integers from which to draw the times of edges, such as 0..1000000.")
-@click.option(
-    "--dedup/--no-dedup", default=None, help="R-MAT: merge repeated edges [default: merged, unless they have times]."
-)
-@click.option("--self-loops/--no-self-loops", default=None, help="R-MAT: keep edges from a vertex to itself.")
-@click.option("--scramble/--no-scramble", default=None, help="R-MAT: give hubs random ids instead of low ids.")
+@_parameters
 @click.option("--partitions", type=int, help="Number of partitions in the store.")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if this command could have made it.")
 @console.quiet
 def generate(spec: str, out: str, partitions: int | None, overwrite: bool, **options: object) -> None:
-    """Make karate, an R-MAT graph, or a graph of several types like ogbn-mag.
+    """Make karate, a random graph, a lattice, or a graph of several types like ogbn-mag.
 
-    SPEC is karate, rmat or mag. Give the parameters of rmat as options or in SPEC, as in
-    rmat:scale=20,edge_factor=16,seed=1,weights=1; those of mag are in SPEC, as in mag:scale=0.01,seed=1,reverse=0. OUT
-    becomes a graph store if its name ends with .zarr, and otherwise SNAP text, compressed by gzip if it ends with .gz.
-    Only a graph store can hold mag.
+    SPEC is karate or one of these, whose parameters are options or part of SPEC, as in
+    rmat:scale=20,edge_factor=16,seed=1,weights=1:
+
+    \b
+      rmat   R-MAT, or Kronecker
+      ba     Barabasi-Albert: new vertices prefer those of high degree
+      grid   a lattice of two or three dimensions
+      rgg    random geometric: points that are near each other are joined
+      road   planar, with the degrees and the long diameter of road networks
+      sbm    stochastic block model, with its blocks as clusters
+      mag    the types and relations of ogbn-mag; parameters only in SPEC, as in mag:scale=0.01,seed=1,reverse=0
+
+    OUT becomes a graph store if its name ends with .zarr, and otherwise SNAP text, compressed by gzip if it ends with
+    .gz. Only a graph store can hold mag and clusters.
 
     \b
     Example:

@@ -87,6 +87,7 @@ COMPUTATIONS = {
     "ordered_sums": Computation("sums", "sums"),
     "pagerank": Computation("sums", "sums", shared=True, spread=True),
     "patterns": Computation("patterns", "patterns"),
+    "predecessors": Computation("searches", "bfs", spread=True),
     "rounds": Computation("rounds", "rounds", pays=True, spread=True),
     "sketches": Computation("searches", "hops"),
     "spectrum": Computation("sums", "sums"),

@@ -1,4 +1,4 @@
-"""Graphs to measure: the user's, or those of a paper's table, from disk or as R-MAT stand-ins."""
+"""Graphs to measure: the user's, or those of a paper's table, from disk or as generated stand-ins."""
 
 import math
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ import numpy as np
 from csaw.datasets.catalog import BY_HAND, ENTRIES, ByHand, Entry
 from csaw.datasets.generate import edge_times
 from csaw.datasets.resolve import on_disk, resolve
-from csaw.datasets.spec import Integers, Rmat, parse_spec
+from csaw.datasets.spec import Grid, Integers, Model, Rgg, Rmat, Road, Shape, parse_rmat
 from csaw.engine.plan.plan import Plan
 from csaw.partition import open_graph
 from csaw.partition.arrays.files import GRAPH
@@ -64,7 +64,7 @@ class Named:
         if gpu is not None and source.startswith("rmat:") and not Path(source).exists():
             from csaw.engine.bench.rmat import DeviceRmat
 
-            if (rmat := parse_spec(source)).times is None:
+            if (rmat := parse_rmat(source)).times is None:
                 return Graph(self.label, DeviceRmat(source, rmat, gpu))
         return Graph(self.label, open_graph(resolve(str(self.source))))
 
@@ -114,15 +114,25 @@ def _made(rmat: Rmat, most: int, weights: int | Integers) -> Named:
 
 
 def stand_in(entry: Entry | ByHand, most: int, weights: int | Integers = 0) -> Named:
-    """The R-MAT graph nearest to the entry's vertices and average degree.
+    """A generated graph like the entry: road: for road networks, rgg: for random geometric graphs, a grid: cut into
+    triangles for triangulations, and for others the R-MAT graph nearest to its vertices and average degree.
 
-    It has fewer vertices if it would have more than ``most`` edges. ``weights``: see Rmat.
+    It has fewer vertices if it would have more than ``most`` edges. ``weights``: see Model.
     """
     stored = entry.edges * (1 if entry.directed else 2)
     share = min(1.0, most / stored)
-    spec = replace(
-        nearest(entry.vertices * share, stored / entry.vertices, undirected=not entry.directed), weights=weights
-    )
+    vertices, degree = entry.vertices * share, stored / entry.vertices
+    square = Shape([max(2, round(math.sqrt(vertices)))] * 2)
+    spec: Model
+    if entry.name.startswith("road"):
+        spec = Road(shape=square, degree=round(min(max(degree, 2.0), 4.0), 2))
+    elif entry.name.startswith("rgg"):
+        spec = Rgg(vertices=max(2, round(vertices)))
+    elif entry.name.startswith("delaunay"):
+        spec = Grid(shape=square, diagonals=1)
+    else:
+        spec = nearest(vertices, degree, undirected=not entry.directed)
+    spec = replace(spec, weights=weights)
     reduced = "" if share == 1.0 else f", {100 * share:.2g} % of its vertices"
     return Named(f"stand-in for {entry.name}{reduced}: {spec}", str(spec))
 

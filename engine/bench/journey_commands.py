@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from csaw.datasets.spec import parse_spec
+from csaw.datasets.spec import parse_rmat
 from csaw.engine.bench.context import Context
 from csaw.engine.bench.graphs import expected
 
@@ -139,7 +139,7 @@ def first_use(context: Context, places: Places) -> Iterator[Stage]:
 
 def of_large_graph(context: Context, places: Places, spec: str) -> Iterator[Stage]:
     """Samples of a weighted graph of which about half fits: from the host's memory on a GPU, and from its store."""
-    of = replace(parse_spec(spec), undirected=1, weights=1)
+    of = replace(parse_rmat(spec), undirected=1, weights=1)
     yield Stage(WEIGHTED, ("datasets", "generate", str(of), str(places.weighted)), (), places.weighted)
     vertices, edges = expected(of)
     on_gpu = ("--gpu-memory", _size(GPU_SHARE * edges)) if context.on_gpu else ()
@@ -262,7 +262,7 @@ def _evaluated(context: Context, places: Places) -> Iterator[Stage]:
 def _grown(places: Places, spec: str, where: tuple[str, ...]) -> Iterator[Stage]:
     """An append to the graph, of so many edges that all partitions change, and the walks brought up to date with it."""
     text = places.disk / "new-edges.txt"
-    new = replace(parse_spec(spec), edge_factor=1, seed=parse_spec(spec).seed + 1)
+    new = replace(parse_rmat(spec), edge_factor=1, seed=parse_rmat(spec).seed + 1)
     yield Stage(NEW_EDGES, ("datasets", "generate", str(new), str(text)), (), text, text)
     yield Stage(APPENDED, ("append", str(places.graph), str(text)), (places.graph, text), beside=TEXT)
     yield Stage(REFRESHED, ("refresh", str(places.walks), *where), (places.walks, places.graph), beside=SAMPLED)

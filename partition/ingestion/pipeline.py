@@ -37,7 +37,7 @@ from csaw.partition.base.stages import (
     tell,
 )
 from csaw.partition.errors import NoEdgesError, OptionError
-from csaw.partition.graph.clusters import Made, make_clusters
+from csaw.partition.graph.clusters import Made, given_clusters, make_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, WEIGHT
 from csaw.partition.graph.parts import cut_points, partition_count
 from csaw.partition.graph.reciprocity import reciprocity, self_loops
@@ -140,7 +140,8 @@ class GivenRows(Protocol):
     an array for each further column of the options behind them.
 
     ``counts`` is complete afterwards. Rows that have ``vertices``, a number, are of vertices 0 .. vertices - 1, which
-    keep these ids, with edges or without.
+    keep these ids, with edges or without. Rows that have ``clusters``, a function of original ids [V], give the store
+    these clusters.
     """
 
     @property
@@ -175,11 +176,11 @@ def ingest_rows(
     ``reading``: what progress calls the part in which the rows come.
     """
     given, budget = _AsPieces(rows), budget_of(options, Path(out).parent)
-    vertices = getattr(rows, "vertices", None)
+    vertices, clusters = getattr(rows, "vertices", None), getattr(rows, "clusters", None)
     stages = (reading, *[NUMBERING] * (vertices is None), SORTING, WRITING)
     with crew_of(options) as crew, compiling_aside(crew.threads):
         passes = partial(ByThreads, given, crew, budget, vertices=vertices)
-        return Ingest(name, given, options, crew, budget, passes, stages=stages).make(out)
+        return Ingest(name, given, options, crew, budget, passes, stages=stages, clusters=clusters).make(out)
 
 
 def check_out(out: str | Path, options: IngestOptions) -> None:
@@ -225,8 +226,9 @@ class Ingest:
         files: Sequence[str] = (),
         stages: tuple[str, ...] = (READING, NUMBERING, SORTING, WRITING),
         relations: tuple[Relation, ...] = (),
+        clusters: Callable[[np.ndarray], np.ndarray] | None = None,
     ) -> None:
-        self.stages, self.relations = stages, relations
+        self.stages, self.relations, self.given_clusters = stages, relations, clusters
         self.rows, self.options, self.crew, self.budget, self.files = rows, options, crew, budget, files
         self.begin = begin
         self.job = IngestJob.of(name, rows, options, budget.folder)
@@ -234,7 +236,8 @@ class Ingest:
     def make(self, out: str | Path) -> GraphStore:
         """Make the store. Its report says, beside what is stored, how much was spilled."""
         check_out(out, self.options)
-        clusters = None if self.options.num_clusters is None else self._clusters
+        wanted = self.options.num_clusters is not None or self.given_clusters
+        clusters = self._clusters if wanted else None
         further = () if self.options.partitioner == "range" else (PARTITIONING, REWRITING)
         with (
             course(*self.stages, *further),
@@ -261,6 +264,8 @@ class Ingest:
 
     def _clusters(self, draft: GraphStore) -> tuple[np.ndarray, Made]:
         """The cluster of each vertex, and how they were made."""
+        if self.given_clusters:
+            return given_clusters(self.given_clusters(draft.original_ids(np.arange(draft.vertices))), draft.vertices)
         wanted, method, seed = self.options.num_clusters, self.options.clustering, self.options.clustering_seed
         assert wanted is not None
         with stage("making clusters"):

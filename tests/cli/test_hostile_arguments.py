@@ -120,7 +120,7 @@ def test_an_option_replaces_what_the_spec_says(folder):
 
 @pytest.mark.parametrize("out", ["out.zarr", "out.txt"])
 def test_a_spec_for_which_there_is_no_room_is_refused_at_once(folder, out):
-    with pytest.raises(BudgetError, match="2,251,797,666,201,600 edges need at least .* choose a smaller scale"):
+    with pytest.raises(BudgetError, match="2,251,797,666,201,600 edges need at least .* choose a smaller graph"):
         (generate if out.endswith("zarr") else sys.modules[generate.__module__].write_text)(
             "rmat:scale=31,edge_factor=1048575", out
         )

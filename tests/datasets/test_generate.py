@@ -17,7 +17,7 @@ from scipy.stats import chisquare
 
 from csaw.datasets import generate as maker
 from csaw.datasets.generate import (
-    RmatRows,
+    ModelRows,
     edge_times,
     edges,
     generate,
@@ -138,7 +138,7 @@ def test_the_cut_into_blocks_changes_no_edge(monkeypatch):
     assert whole[0].size == 16 << 9
     for size in (1000, 4096):
         monkeypatch.setattr(maker, "BLOCK", size)
-        blocks = list(RmatRows(Rmat(scale=9, seed=5)))
+        blocks = list(ModelRows(Rmat(scale=9, seed=5)))
         assert np.array_equal(np.concatenate([b[0] for b in blocks]), whole[0])
         assert np.array_equal(np.concatenate([b[1] for b in blocks]), whole[1])
 
@@ -171,9 +171,9 @@ def test_generation_keeps_a_few_blocks_ahead_and_no_more(monkeypatch):
     made = []
     monkeypatch.setattr(maker, "BLOCK", 64)
     monkeypatch.setattr(
-        RmatRows, "_block", lambda self, first, count: made.append(first) or (np.zeros(64), np.zeros(64), None)
+        ModelRows, "_block", lambda self, first, count: made.append(first) or (np.zeros(64), np.zeros(64), None)
     )
-    rows = iter(RmatRows(Rmat(scale=12)))
+    rows = iter(ModelRows(Rmat(scale=12)))
     next(rows)
     time.sleep(0.2)  # enough for all 1024 blocks, if they were asked for
     assert len(made) <= maker.THREADS + 1
@@ -379,7 +379,7 @@ def test_an_interrupted_text_leaves_nothing_and_existing_files_stay(tmp_path, mo
     def fails(self, first, count):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(RmatRows, "_block", fails)
+    monkeypatch.setattr(ModelRows, "_block", fails)
     with pytest.raises(KeyboardInterrupt):
         write_text("rmat:scale=4", tmp_path / "new.txt")
     assert [p.name for p in tmp_path.iterdir()] == ["mine.txt"]

@@ -94,6 +94,8 @@ def test_sums_of_weights(directed, exchange, tmp_path):
         for source in {0, host.vertices - 1}:
             wanted = host.compute("sssp", source=source)
             assert np.array_equal(network.compute("sssp", source=source).get(), wanted)
+            tree = host.compute("predecessors", source=source, distance=wanted)
+            assert np.array_equal(network.compute("predecessors", source=source, distance=wanted), tree)
 
 
 @pytest.mark.parametrize("exchange", EXCHANGES)

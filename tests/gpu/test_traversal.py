@@ -51,7 +51,10 @@ def test_distances(tmp_path, directed, few, monkeypatch):
     monkeypatch.setattr(bfs, "LEVELS", 3)
     for host, device in each(tmp_path, directed):
         for source in {0, host.vertices // 2, host.vertices - 1}:
-            assert np.array_equal(on_host(device.compute("bfs", source=source)), host.compute("bfs", source=source))
+            found, wanted = on_host(device.compute("bfs", source=source)), host.compute("bfs", source=source)
+            assert np.array_equal(found, wanted)
+            tree = host.compute("predecessors", source=source, distance=wanted)
+            assert np.array_equal(device.compute("predecessors", source=source, distance=found), tree)
         if directed and device.resident:
             assert device.incoming.vertices == host.vertices  # from now on, a search pulls
             assert np.array_equal(on_host(device.compute("bfs", source=0)), host.compute("bfs", source=0))

@@ -10,8 +10,10 @@ from helpers.graphs import random_store, store_of
 
 WAYS = {
     "betweenness": [{"betweenness_sources": 2}],
+    "bfs": [{}, {"predecessors": True}],
     "hops": [{"hops": "sources", "hop_sources": 130}, {"hops": "sketches", "hop_sketches": 2}],
     "patterns": [{"pattern": "wedge,triangle"}],
+    "sssp": [{}, {"predecessors": True}],
     "spectrum": [{"spectrum_size": 2}, {"spectrum_size": 8}],
     "triangles": [
         {},

@@ -21,6 +21,8 @@ import numpy as np
 from csaw.engine.analytics.cpu.kernels import bfs as bfs_kernels
 from csaw.engine.analytics.cpu.kernels import reach
 from csaw.engine.analytics.cpu.kernels import sssp as sssp_kernels
+from csaw.engine.analytics.cpu.kernels.predecessors import NONE
+from csaw.engine.analytics.cpu.kernels.predecessors import predecessors as find_predecessors
 from csaw.engine.analytics.cpu.network import EDGES_OF_TASK, TASKS_OF_THREAD, HostNetwork
 from csaw.engine.analytics.passes import (
     CHUNK,
@@ -39,13 +41,15 @@ from csaw.engine.analytics.sketches import pairs_within
 
 # Breadth-first search.
 
+NO_WEIGHTS = np.empty(0, np.float32)
 PULL_SHARE, PUSH_SHARE = 15, 18  # Beamer's alpha and beta, as in the GAP benchmark suite
 
 
-def bfs(network: HostNetwork, source: int) -> np.ndarray:
+def bfs(network: HostNetwork, source: int, *, top_down: bool = False) -> np.ndarray:
     """Find the number of edges on a shortest path from ``source`` to each vertex, along directions.
 
-    State: 12 bytes a vertex and two bitmaps. From disk, a level reads the blocks that have a vertex of its frontier.
+    ``top_down``: push at all levels, instead of pulling to large ones; the distances are the same. State: 12 bytes a
+    vertex and two bitmaps. From disk, a level reads the blocks that have a vertex of its frontier.
 
     Returns:
         int32 [V], -1 where there is no path.
@@ -53,7 +57,7 @@ def bfs(network: HostNetwork, source: int) -> np.ndarray:
     distance = np.full(network.vertices, -1, np.int32)
     distance[source] = 0
     if network.resident:
-        _search_in_memory(network, source, distance)
+        _search_in_memory(network, source, distance, top_down)
     else:
         push = bfs_kernels.push_rows
         search_by_blocks(network, source, CHUNK, lambda block, *given: network.over_rows(push, block, distance, *given))
@@ -65,13 +69,13 @@ class _Rows(NamedTuple):
     indices: np.ndarray
 
 
-def _search_in_memory(network: HostNetwork, source: int, distance: np.ndarray) -> None:
+def _search_in_memory(network: HostNetwork, source: int, distance: np.ndarray, top_down: bool) -> None:
     """Push along rows, and pull along those of the other direction where they are in memory already.
 
     Making them would take longer than a search.
     """
     forward = _rows(network)
-    backward = _rows(network.incoming) if network.has_incoming else None
+    backward = _rows(network.incoming) if network.has_incoming and not top_down else None
     queue, following = (np.empty(network.vertices, network.id_dtype) for _ in range(2))
     filled, left = np.ones(1, np.int64), network.edges
     queue[0], level = source, 0
@@ -168,6 +172,39 @@ def _settle(network: HostNetwork, state: tuple[np.ndarray, ...], number: int, ac
             network.over_rows(sssp_kernels.relax, block, block.weights, *state, number, active, following, limit)
         number, active = number + 1, following
     return number
+
+
+# Predecessors.
+
+
+def predecessors(network: HostNetwork, source: int, distance: np.ndarray) -> np.ndarray:
+    """Find the predecessor of each vertex on a shortest path from ``source``, from their distances.
+
+    It is the smallest neighbor that is nearer, if an edge from there gives the distance. An edge of weight 0, or of one
+    that rounding swallows, joins vertices that are as far as each other, so a vertex that is only reached by such edges
+    has the smallest neighbor that comes first on a path of fewest of them. So all predecessors are a tree, and the same
+    whatever threads do. State: 20 bytes a vertex. Rows are read once, and again for each such edge on a path.
+
+    Args:
+        network: The graph.
+        source: The vertex of distance 0.
+        distance: Distances in edges, int32 [V], or by weight, float64 [V], as of ``bfs`` and ``sssp``.
+
+    Returns:
+        int64 [V], -1 where there is no path; the source has itself.
+    """
+    weights, best = distance.dtype.kind == "f", np.full(network.vertices, NONE)
+    best[source] = source
+    reached = (distance >= 0) & np.isfinite(distance)
+    fresh, known, nearer = reached, best != NONE, True
+    while fresh.any() and (reached & ~known).any():
+        active = np.add.reduceat(fresh, np.arange(0, fresh.size, CHUNK), dtype=np.int64).astype(bool)
+        for block in network.blocks(weights=weights, wanted=any_active(active, CHUNK)):
+            heavy = block.weights if weights else NO_WEIGHTS
+            network.over_rows(find_predecessors, block, heavy, distance, best, fresh, known, nearer)
+        now = best != NONE
+        fresh, known, nearer = now if nearer else now & ~known, now, False
+    return best.view(np.int64)
 
 
 # Hop counts from many sources: 64 searches share every row that is read.

@@ -66,6 +66,11 @@ def alone(network: DeviceNetwork, source: int) -> Array:
     return distance
 
 
+def predecessors(network: DeviceNetwork, source: int, distance: np.ndarray) -> np.ndarray:
+    """Find a tree of shortest paths from distances, int64 [V], on the host, as analytics/cpu/searches.py does."""
+    return network.host.compute("predecessors", source=source, distance=distance)
+
+
 def _search(network: DeviceNetwork, source: int, distance: Array) -> None:
     """Push along rows, and pull along those backward where they are in memory already."""
     state, course, as_bits = SearchState(network, distance), course_of(network, source), False

@@ -4,13 +4,17 @@ from operator import index
 
 import numpy as np
 
-from csaw.engine.analytics.network import Network
+from csaw.engine.analytics.measure import Column, Findings, Measure
+from csaw.engine.analytics.network import Network, on_host
+from csaw.engine.api.option import option
 from csaw.engine.draws.addresses import SOURCE_SLOT
+from csaw.engine.plan.footprint import Footprint
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted, whole_of
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.attributes import STRING
 
+TREE_BYTES = 20  # of memory for each vertex, while a tree is found
 FIRST_RUN = np.uint64(0)
 LARGEST = "the vertex of largest degree"
 """The words for the vertex that a search starts from where none is given."""
@@ -30,6 +34,29 @@ def begun(network: Network, vertex: int) -> str:
     """The words for the method of findings of a search: the original id of the vertex that it starts from."""
     [original] = network.store.original_ids(np.array([vertex])).tolist()
     return f"from vertex {original}"
+
+
+class Search(Measure):
+    """A measure that searches from one vertex, and can find a tree of shortest paths beside the distances."""
+
+    predecessors: bool = option(
+        False,
+        kind=bool,
+        help="also find the predecessor of each vertex on a shortest path, by the CPU; --save writes it",
+    )
+
+    def computes(self, directed: bool) -> tuple[str, ...]:
+        return (self.name(), *["predecessors"] * self.predecessors)
+
+    def keeps(self, device: str, directed: bool) -> Footprint:
+        return super().keeps(device, directed) + Footprint(TREE_BYTES * (self.predecessors and device == "cpu"))
+
+    def tree(self, network: Network, source: int, distance: np.ndarray, method: str) -> Findings:
+        """Return the column ``NAME predecessor``, if it is wanted: dense ids [V], -1 for a vertex without a path."""
+        if not self.predecessors:
+            return {}
+        found = on_host(network.compute("predecessors", source=source, distance=distance))
+        return {f"{self.name()} predecessor": Column(found, method, "label", none=-1)}
 
 
 def vertex_of(store: GraphStore, given: int | str, flag: str) -> int:

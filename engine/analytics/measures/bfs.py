@@ -4,18 +4,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from csaw.engine.analytics.evaluation.start import LARGEST, begun, start_vertex, vertex_of
-from csaw.engine.analytics.measure import FIXED, Column, Distribution, Findings, Measure, Number
+from csaw.engine.analytics.evaluation.start import LARGEST, Search, begun, start_vertex, vertex_of
+from csaw.engine.analytics.measure import FIXED, Column, Distribution, Findings, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.api.option import option
 from csaw.engine.plan.footprint import Footprint
 from csaw.partition import GraphStore
 
 
-class Bfs(Measure):
+class Bfs(Search):
     """Distances from a source to each vertex in edges, along the directions of a directed graph.
 
-    The column ``bfs`` has the distances, -1 where there is no path. The eccentricity is the largest of them.
+    The column ``bfs`` has the distances, -1 where there is no path. The eccentricity is the largest of them. With
+    ``predecessors``, the column ``bfs predecessor`` is a tree of shortest paths.
     """
 
     KEEPS: ClassVar = {"cpu": Footprint(32, ids=2, fixed=FIXED), "cuda": Footprint(48, ids=2, fixed=FIXED)}
@@ -33,9 +34,6 @@ class Bfs(Measure):
         if self.bfs_source is not None:
             vertex_of(store, self.bfs_source, "--bfs-source")
 
-    def computes(self, directed: bool) -> tuple[str, ...]:
-        return ("bfs",)
-
     def findings(self, network: Network) -> Findings:
         source = start_vertex(network, self.bfs_source, "--bfs-source")
         distance, method = on_host(network.compute("bfs", source=source)), begun(network, source)
@@ -47,4 +45,5 @@ class Bfs(Measure):
             "share reached": Number(float(counts.sum() / network.vertices), method),
             "eccentricity": Number(counts.size - 1, method),
             "bfs": Column(distance, method, "value", none=-1),
+            **self.tree(network, source, distance, method),
         }

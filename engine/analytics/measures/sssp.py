@@ -5,8 +5,8 @@ from typing import ClassVar
 import numpy as np
 
 from csaw.engine.analytics import passes
-from csaw.engine.analytics.evaluation.start import LARGEST, begun, start_vertex, vertex_of
-from csaw.engine.analytics.measure import FIXED, Column, Distribution, Findings, Measure, Number
+from csaw.engine.analytics.evaluation.start import LARGEST, Search, begun, start_vertex, vertex_of
+from csaw.engine.analytics.measure import FIXED, Column, Distribution, Findings, Number
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.api.option import option
 from csaw.engine.plan.footprint import Footprint
@@ -14,11 +14,11 @@ from csaw.partition import GraphStore
 from csaw.partition.errors import OptionError
 
 
-class Sssp(Measure):
+class Sssp(Search):
     """The smallest sum of weights on a path from a source to each vertex, along the directions of edges.
 
     Sums are float64, added from the source on, so that they are the same on every device. The column ``sssp`` has them,
-    infinite where there is no path.
+    infinite where there is no path. With ``predecessors``, the column ``sssp predecessor`` is a tree of shortest paths.
     """
 
     KEEPS: ClassVar = {"cpu": Footprint(44, fixed=FIXED), "cuda": Footprint(56, fixed=FIXED)}
@@ -42,9 +42,6 @@ class Sssp(Measure):
         if self.sssp_source is not None:
             vertex_of(store, self.sssp_source, "--sssp-source")
 
-    def computes(self, directed: bool) -> tuple[str, ...]:
-        return ("sssp",)
-
     def findings(self, network: Network) -> Findings:
         source = start_vertex(network, self.sssp_source, "--sssp-source")
         distance, method = on_host(network.compute("sssp", source=source)), begun(network, source)
@@ -57,4 +54,5 @@ class Sssp(Measure):
             "reached by weight": Number(int(counts.sum()), method),
             "largest weight from source": Number(float(values[-1]), method),
             "sssp": Column(distance, method, "value"),
+            **self.tree(network, source, distance, method),
         }

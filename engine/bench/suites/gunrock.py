@@ -50,6 +50,7 @@ from csaw.engine.bench.suites.measures import (
     PAGERANK,
     RANKING,
     SSSP,
+    TOP_DOWN,
     TRAVERSAL,
     TRIANGLES,
     Starts,
@@ -64,7 +65,7 @@ from csaw.partition.errors import CsawError, OptionError
 GOALS = {PAGERANK: 1.7, TRIANGLES: 1.7, BFS: 1.4, COMPONENTS: 1.5, SSSP: 1.3}
 LARGE = 1 << 30  # entries of rows from which on a search is to be faster
 SOURCES = 8
-WORKS = (BFS, COMPONENTS, BETWEENNESS, SSSP, PAGERANK, TRIANGLES)
+WORKS = (BFS, TOP_DOWN, COMPONENTS, BETWEENNESS, SSSP, PAGERANK, TRIANGLES)
 STRONG, IN_EDGES, IN_VERTICES = "strong", "weak in edges", "weak in vertices"
 WEAK = {"cuda": Rmat(scale=19, edge_factor=256), "cpu": Rmat(scale=14, edge_factor=32), "quick": Rmat(scale=8)}
 PARTITIONERS = ("random", "biased-random", "metis")
@@ -189,7 +190,7 @@ def crossing_share(store: GraphStore, ranges: list[Range]) -> float:
 def _works(network: Network, starts: Starts) -> dict[str, Callable[[], Row]]:
     """The works that a network can do, by name."""
     works = TRAVERSAL | RANKING | OF_TRIANGLES
-    able = [name for name in WORKS if network.weighted or not works[name].weighted]
+    able = [name for name in WORKS if works[name].is_for(network)]
     found = {name: partial(works[name].compute, network, starts) for name in able}
     return found | {TRIANGLES: lambda: works[TRIANGLES].compute(network.undirected, starts)}
 

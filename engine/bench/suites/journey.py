@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from csaw.datasets.spec import parse_spec
+from csaw.datasets.spec import parse_rmat
 from csaw.engine.bench.bench_row import Row, Verdict, figure, gap, goal_text, measured
 from csaw.engine.bench.context import Context, Suite
 from csaw.engine.bench.earlier_runs import MARGIN
@@ -286,7 +286,7 @@ def _journey(context: Context, spec: str) -> Iterator[Row]:
         memory = stack.enter_context(tempfile.TemporaryDirectory(dir=_memory(context, spec)))
         places = Places(Path(disk, "turn"), Path(memory, "turn"))
         if not context.quick:
-            parsed = parse_spec(spec)
+            parsed = parse_rmat(spec)
             small = str(replace(parsed, scale=min(parsed.scale, FIRST_SCALE)))
             _whole(turn(context, places, small, FIRST_MEMORY, warms=True))
         turns = [_whole(turn(context, places, spec, MEMORY)) for _ in range(context.repeats - 1)]
@@ -310,7 +310,7 @@ def _whole(one: Iterator[dict[str, Timed]]) -> dict[str, Timed]:
 
 def _memory(context: Context, spec: str) -> Path:
     """The folder for samples to memory: /dev/shm if they fit there, otherwise the one of all other files."""
-    most = expected(parse_spec(spec))[0] * walks_in_memory(context) * WALK_BYTES
+    most = expected(parse_rmat(spec))[0] * walks_in_memory(context) * WALK_BYTES
     fits = os.access(SHARED_MEMORY, os.W_OK) and shutil.disk_usage(SHARED_MEMORY).free > most
     return SHARED_MEMORY if fits else context.out
 

@@ -13,7 +13,8 @@ of PageRank those of each iteration.
 
 The suite ``traversal``, tables III to V of Gunrock's multi-GPU paper: rates are edges in a second, of an undirected
 graph each once. Searches begin at random vertices that have edges, and a time is that of one source, or of 64 together.
-A search may move fewer bytes than it must: a vertex that is reached needs no more of its row. On several GPUs searches
+A search may move fewer bytes than it must: a vertex that is reached needs no more of its row. On the CPU, a search
+that pushes at all levels is measured beside the one that chooses a direction at each. On several GPUs searches
 and shortest paths are also measured with all levels divided, where a vertex that was reached is sent to its owner alone
 (selective) or to all GPUs (broadcast), which Pan and others compare (IPDPS 2017).
 
@@ -66,6 +67,7 @@ SOURCES = 16
 MANY = 64  # sources of one search
 PAGERANK, CORES, ASSORTATIVITY = "PageRank, an iteration", "core numbers", "assortativity"
 COMPONENTS, BFS, HOPS = "components", "BFS, a source", f"hops, {MANY} sources"
+TOP_DOWN = "BFS top-down, a source"
 SSSP, BETWEENNESS = "SSSP, a source", "betweenness, a source"
 TRIANGLES, OF_EACH = "triangles", "triangles of each vertex"
 
@@ -87,6 +89,7 @@ class MeasureWork(NamedTuple):
     ``of_vertex``: bytes that are read and written of each vertex; ``goals``: the rate to be reached by kind of device.
     ``shared``: csaw divides it over several GPUs of which each has all rows, and not only from 2^30 entries on;
     ``exchanges``: so it does by more than one way to exchange levels. ``alone``: it needs one device that has all rows.
+    ``on_host``: only a CPU does it.
     """
 
     compute: Callable[[Network, Starts], Row]
@@ -96,6 +99,11 @@ class MeasureWork(NamedTuple):
     exchanges: bool = False
     alone: bool = False
     weighted: bool = False
+    on_host: bool = False
+
+    def is_for(self, network: Network) -> bool:
+        """Whether it can be done on a network."""
+        return (network.weighted or not self.weighted) and (network.device == "cpu" or not self.on_host)
 
 
 def _pagerank(network: Network, starts: Starts) -> Row:
@@ -109,9 +117,9 @@ def _findings(what: str, network: Network, starts: Starts) -> Row:
     return {}
 
 
-def _search(what: str, network: Network, starts: Starts) -> Row:
+def _search(what: str, network: Network, starts: Starts, **options: bool) -> Row:
     for source in starts.each:
-        network.compute(what, source=source)
+        network.compute(what, source=source, **options)
     return {}
 
 
@@ -141,6 +149,7 @@ TRAVERSAL = {
     BFS: MeasureWork(
         partial(_search, "bfs"), 12, {"cuda": 150e9, "cpu": 31_401_342 / 2 / (1.2 * 9.4e-3)}, exchanges=True
     ),
+    TOP_DOWN: MeasureWork(partial(_search, "bfs", top_down=True), 12, shared=False, on_host=True),
     HOPS: MeasureWork(partial(_together, "hops"), 96),
     SSSP: MeasureWork(partial(_search, "sssp"), 24, shared=False, exchanges=True, weighted=True),
     BETWEENNESS: MeasureWork(partial(_together, "betweenness"), 64),
@@ -170,7 +179,7 @@ def starts_of(network: Network, count: int = SOURCES) -> Starts:
 
 def runs_on(network: Network, works: Works, starts: Starts, where: str = "") -> Runs:
     """The works that a network can do, with ``where`` behind their names."""
-    able = {name: work for name, work in works.items() if network.weighted or not work.weighted}
+    able = {name: work for name, work in works.items() if work.is_for(network)}
     return {f"{name}{where}": (name, partial(work.compute, network, starts)) for name, work in able.items()}
 
 

@@ -62,6 +62,16 @@ def test_distances_are_those_of_the_search(tmp_path, page):
             )
 
 
+def test_halves_of_a_value_are_distances_and_predecessors(tmp_path, page):
+    for store, network in each_network(tmp_path, some_graphs(tmp_path)):
+        for source in {0, store.vertices - 1}:
+            own = found(page("Predecessor")(source=source), network)
+            reached, distance = own != nothing("min", False), network.compute("bfs", source=source)
+            tree = network.compute("predecessors", source=source, distance=distance)
+            assert np.where(reached, own >> 32, -1).tolist() == distance.tolist()
+            assert np.where(reached, own % 2**32, -1).tolist() == tree.tolist()
+
+
 def test_a_large_search_pulls_pushes_and_queues_alike(tmp_path, page, monkeypatch):
     store = random_store(tmp_path / "g.zarr", vertices=4000, edges=60_000, weighted=False)
     expected = HostNetwork(store).compute("bfs", source=3999)

@@ -12,7 +12,7 @@ from matplotlib import rc_context
 
 from csaw.datasets.catalog import known
 from csaw.datasets.generate import generate
-from csaw.datasets.spec import parse_spec
+from csaw.datasets.spec import Integers, parse_rmat, parse_spec
 from csaw.engine.bench import earlier_runs, graphs, plot_panels, plots, report
 from csaw.engine.bench.bench_row import MACHINE, exceeded, limits_text, share_text
 from csaw.engine.bench.shares import MOVING
@@ -35,17 +35,34 @@ def test_rows_and_plots_take_the_place_of_an_earlier_runs(tmp_path):
 def test_a_stand_in_has_the_vertices_and_degree_of_its_graph_as_near_as_rmat_comes(tmp_path):
     for spec in ("rmat:scale=12,edge_factor=9", "rmat:scale=11,edge_factor=4,undirected=0"):
         store = generate(spec, tmp_path / f"{len(spec)}.zarr")
-        vertices, edges = graphs.expected(parse_spec(spec))
+        vertices, edges = graphs.expected(parse_rmat(spec))
         assert math.isclose(vertices, store.vertices, rel_tol=0.02)
         assert math.isclose(edges, store.edges, rel_tol=0.02)
     entry = known("soc-LiveJournal1")
     whole, part = (graphs.stand_in(entry, most) for most in (2**62, 10**6))
-    vertices, edges = graphs.expected(parse_spec(whole.source))
+    vertices, edges = graphs.expected(parse_rmat(whole.source))
     assert 2 / 3 < vertices / entry.vertices < 3 / 2
     assert 0.8 < edges / vertices / (entry.edges / entry.vertices) < 1.25
     assert whole.label == f"stand-in for soc-LiveJournal1: {whole.source}"
     assert part.label.startswith("stand-in for soc-LiveJournal1, 1.4 % of its vertices: rmat:")
-    assert graphs.expected(parse_spec(part.source))[1] < 2e6
+    assert graphs.expected(parse_rmat(part.source))[1] < 2e6
+
+
+def test_stand_ins_of_roads_meshes_and_points_are_of_their_kind(tmp_path):
+    for name, most, kind in (
+        ("road_central", 4000, "road:shape=41x41,degree=2.41"),
+        ("roadNet-CA", 4000, "road:shape=38x38,degree=2.82"),
+        ("rgg_n_2_24_s0", 40000, "rgg:vertices=2531"),
+    ):
+        entry = known(name)
+        small, whole = (graphs.stand_in(entry, count, Integers(0, 64)) for count in (most, 2**62))
+        assert small.source == f"{kind},weights=0..64"
+        assert small.label.endswith(f"of its vertices: {small.source}")
+        model = parse_spec(whole.source)
+        assert model.draws == pytest.approx(entry.edges, rel=0.02)
+        assert generate(small.source, tmp_path / f"{name}.zarr").edges < 1.1 * most
+    triangulation = replace(known("road_central"), name="delaunay_n10", vertices=1024, edges=3056)
+    assert graphs.stand_in(triangulation, 2**62).source == "grid:shape=32x32,diagonals=1"
 
 
 def test_a_graph_of_a_paper_that_is_on_disk_is_taken_instead_of_its_stand_in(tmp_path, monkeypatch):
@@ -91,9 +108,9 @@ def test_rmat_graphs_of_a_paper_are_made_whole_or_with_fewer_vertices():
     whole = [one for one in graphs.of_paper("gunrock", None, 2**30) if one.label.startswith("rmat_n")]
     assert [one.label.split(":")[0] for one in whole] == [f"rmat_n{s}_{2 ** (29 - s)}" for s in range(20, 26)]
     assert all(item in whole[0].source for item in ("scale=20", "edge_factor=512", "noise=0.05", "weights=0..64"))
-    assert all(parse_spec(one.source).draws == 2**29 for one in whole)
+    assert all(parse_rmat(one.source).draws == 2**29 for one in whole)
     few = [one for one in graphs.of_paper("gunrock", None, 2**29) if one.label.startswith("rmat_n")]
-    assert [parse_spec(one.source).scale for one in few] == list(range(19, 25))
+    assert [parse_rmat(one.source).scale for one in few] == list(range(19, 25))
     assert few[0].label.startswith("rmat_n20_512, 50 % of its vertices: ")
 
 

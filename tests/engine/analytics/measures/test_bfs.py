@@ -23,7 +23,9 @@ def test_distances_are_those_of_a_queue(tmp_path, monkeypatch, directed, alone):
         for network in networks(store, tmp_path / "derived"):
             network.incoming  # noqa: B018 - so that a directed graph is searched in both directions, too
             for source in {0, store.vertices // 2, store.vertices - 1}:
-                assert network.compute("bfs", source=source).tolist() == distances(rows, source)
+                for top_down in (False, True):
+                    found = network.compute("bfs", source=source, top_down=top_down)
+                    assert found.tolist() == distances(rows, source)
             network.close()
 
 
