@@ -19,7 +19,7 @@ from csaw.partition.arrays.words import Words
 from csaw.partition.base.libraries import needed
 from csaw.partition.base.plain_data import Values
 from csaw.partition.errors import FormatError, OptionError
-from csaw.partition.graph.edge_columns import EXACT
+from csaw.partition.graph.edge_columns import FLOATS, are_whole
 from csaw.partition.graph.given_arrays import foreign
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.ingestion.columns import TIME_COLUMN, Columns, columns_of_table, place_of, wish_of
@@ -91,7 +91,16 @@ class ArrowStream:
         if self.reader is not None:
             return (batch.select(places) for batch in self.reader)
         frame = self.frame.iloc[:, places].set_axis(list(map(str, places)), axis=1).infer_objects()
-        return iter(needed("pyarrow").Table.from_pandas(frame, preserve_index=False).to_batches())
+        table = needed("pyarrow").Table.from_pandas(frame, preserve_index=False)
+        for name, values in frame.select_dtypes(object).items():
+            kind = str(table.schema.field(name).type)
+            finer = "nanosecond" if kind.startswith("timestamp[us") else "hour" if kind.startswith("date") else ""
+            if finer and any(getattr(value, finer, 0) for value in values):
+                raise FormatError(
+                    f"{self.name}: column {self.names[int(name)]} holds times of several kinds, which Arrow would "
+                    "round; convert it with pandas.to_datetime(..., utc=True)"
+                )
+        return iter(table.to_batches())
 
 
 def _reader(data: Any) -> "RecordBatchReader":
@@ -142,9 +151,9 @@ class StreamRows(TableRows):
                 "convert it to strings"
             )
         if types.is_floating(column.type) and not self.shape.strings:
-            held = column.cast("float64").to_numpy(zero_copy_only=False)
-            whole = (np.abs(held) <= EXACT) & (held == np.floor(held))
-            self._check(batch, end, kept, whole, "a whole number as a vertex id, of at most 2^53")
+            held = column.to_numpy(zero_copy_only=False)
+            whole = are_whole(held)
+            self._check(batch, end, kept, whole, f"a whole number as a vertex id ({FLOATS})")
             ids = array(np.where(whole, held, 0).astype(np.int64), mask=~whole)
             batch = batch.set_column(end, batch.schema.names[end], ids)
         return super()._ids(batch, end, kept)

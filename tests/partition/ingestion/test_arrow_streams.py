@@ -276,6 +276,29 @@ def test_what_is_no_table_of_edges_is_refused_with_a_sentence(tmp_path, data, op
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("kind", ["float64", "float32", "float16"])
+def test_floats_that_stand_for_several_ids_are_none(tmp_path, kind):
+    end = {"float64": 2.0**53, "float32": 2.0**24, "float16": 2.0**11}[kind]
+    for ids, good in (([0, end - 1, 1], True), ([0, end, 1], False)):
+        table = pa.table({"u": pa.array(np.array(ids, kind)), "v": [0, 1, 2]})
+        for make in (csaw.graph, lambda data: csaw.partition(data, tmp_path / "g.zarr", overwrite=True)):
+            for data in (Stream(table), (np.array(ids, kind), [0, 1, 2])):
+                if good:
+                    assert make(data).vertices == 4
+                else:
+                    with pytest.raises(CsawError, match=r"below 2\^53, or 2\^24 in float32"):
+                        make(data)
+
+
+def test_times_that_arrow_would_round_are_refused(tmp_path):
+    pd = need_package("pandas")
+    at = pd.Timestamp("2026-01-01 05:00:00.000000001", tz="UTC")
+    for when in ([at.date(), at.floor("s").to_pydatetime()], [at, at.tz_convert("Asia/Tokyo")]):
+        table = pd.DataFrame({"u": [1, 2], "v": [2, 3], "when": pd.Series(when, dtype=object)})
+        with pytest.raises(FormatError, match="column when holds times of several kinds"):
+            csaw.partition(table, tmp_path / "g.zarr", time="when")
+
+
 def test_options_that_contradict_are_refused(tmp_path):
     for name, other in (("weights", "weight_column"), ("time", "time_column")):
         with pytest.raises(OptionError, match=f"^{name}: pass only one of {name} and {other}"):

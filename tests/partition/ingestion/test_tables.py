@@ -1,5 +1,6 @@
 """Parquet and Arrow tables: the checks that text has, and errors that name the file, the column and the row."""
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,24 @@ def test_tables_skip_bad_rows_and_take_words_as_integers_where_they_are_asked_to
     assert (store.report["skipped"], store.report["edges"]) == (3, 2)
     with pytest.raises(CsawError, match=r"row 1, column source: expected an integer \(--id-type int\), found 'x'"):
         read(tmp_path, source=["x"], target=["1"], options={"id_type": "int"})
+
+
+def test_bytes_are_words_and_floats_are_none(tmp_path):
+    mixed = read(tmp_path, source=["a", "é"], target=pyarrow.array(["é".encode(), b"a"]))
+    assert rows(mixed) == [("a", "é"), ("é", "a")]
+    signed = read(tmp_path, source=["+5", "007"], target=["-4", "3"], options={"id_type": "int"})
+    assert rows(signed) == [(5, -4), (7, 3)]
+    with pytest.raises(CsawError, match="column source holds double, expected vertex ids: integers or strings"):
+        read(tmp_path, source=[5.0, 7.0], target=["5", "7"], options={"id_type": "string"})
+
+
+def test_decimals_and_floats_that_stand_for_several_integers_are_none(tmp_path):
+    exact = [Decimal(2**53 + 1), Decimal(-(2**63))]
+    held = read(tmp_path, **ENDS, cost=pyarrow.array(exact), options={"edge_columns": ("cost:int64",)})
+    assert [row[2] for row in rows(held)] == exact
+    for cost in (pyarrow.array([Decimal("9007199254740990.6")] * 2), pyarrow.array([2.0**24] * 2, pyarrow.float32())):
+        with pytest.raises(CsawError, match="row 1, column cost: expected a number that int64 holds"):
+            read(tmp_path, **ENDS, cost=cost, options={"edge_columns": ("cost:int64",)})
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "feather"])
@@ -201,6 +220,14 @@ def test_values_of_folders_that_do_not_fit_are_errors(tmp_path, value, said):
         folder = (folder / "year=None").rename(tmp_path / "moved")
     with pytest.raises(CsawError, match=said):
         ingest(folder, tmp_path / "g.zarr", IngestOptions(edge_columns=("year:int16",)))
+
+
+def test_ids_of_folders_keep_their_zeros(tmp_path):
+    for value, target in (("007", "a"), ("7", "b")):
+        (tmp_path / "edges" / f"code={value}").mkdir(parents=True)
+        parquet.write_table(pyarrow.table({"v": [target]}), tmp_path / "edges" / f"code={value}" / "1.parquet")
+    options = IngestOptions(source_column="code", target_column="v")
+    assert rows(ingest(tmp_path / "edges", tmp_path / "g.zarr", options)) == [("007", "a"), ("7", "b")]
 
 
 def test_a_column_of_the_file_counts_more_than_its_folder(tmp_path):
