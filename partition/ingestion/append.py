@@ -252,6 +252,7 @@ class Append:
         )
         if not (counts.changes or vertices or self.numbers):
             return Appended(base, found, False)
+        clusters = self._clusters() if base.clusters else None  # from the new edges, which go next
         shutil.rmtree(draft.folder / NEW, ignore_errors=True)
         held = {"version": int(draft.path.name), "of": base.fingerprint, "digest": self.digest, **found}
         if grew := [*base.growth[: None if vertices else -1]]:
@@ -261,7 +262,7 @@ class Append:
             directed=base.directed,
             vertex_ids=grown.ids,
             report=report,
-            clusters=self._clusters if base.clusters else None,
+            clusters=None if clusters is None else lambda _: clusters,
             partitioner=grown.partitioner,
             types=base.types and base.types.grown(grown.vertices, writer.edges_of_relations.tolist()),
         )
@@ -286,7 +287,7 @@ class Append:
         writer.extend(indptr, arrays[INDICES], weights, one.facts, numbers, further)
         writer.end_partition()
 
-    def _clusters(self, _: GraphStore) -> tuple[np.ndarray, Made]:
+    def _clusters(self) -> tuple[np.ndarray, Made]:
         """The cluster of each vertex: new ones join those of their neighbors."""
         base, dense, ends = self.base, self.grown.dense, list[np.ndarray]()
         assert base.clusters is not None

@@ -51,7 +51,8 @@ def test_clusters_stay_and_cluster_gcn_verifies(tmp_path, method, directed):
     before = base.read_clusters()
     csaw.sample(base, tmp_path / "s.zarr", algo="cluster-gcn", clusters_per_batch=2, seed=3)
     edges = [(k, rng.randrange(7, 67)) for k in range(70, 80) for _ in range(3)] + [(90, 91), (8, 9), (13, 40)]
-    store = csaw.append(tmp_path / "g.zarr", edges)
+    (tmp_path / "new.txt").write_text("".join(f"{u} {v}\n" for u, v in edges))
+    store = csaw.append(tmp_path / "g.zarr", edges if directed else tmp_path / "new.txt")
     assert np.array_equal(store.read_clusters()[: base.vertices], before)
     dense = {int(one): number for number, one in enumerate(store.original_ids(np.arange(store.vertices)))}
     wanted = by_hand(before.tolist(), 6, [(dense[a], dense[b]) for a, b in edges], store.vertices)
