@@ -25,9 +25,10 @@ from csaw.partition.graph.clusters import Made, joined_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, TIME, TIME_ORDER, WEIGHT
 from csaw.partition.graph.grown_ids import GrownIds, grown_ids
 from csaw.partition.graph.growth import STAYING
-from csaw.partition.graph.merging import KEEP, REMOVE, SUM, Counts
+from csaw.partition.graph.merging import KEEP, LAST, REMOVE, SUM, Arrays, Counts, last_of_each
 from csaw.partition.graph.regions import Region, regions_of
 from csaw.partition.graph.store import INDICES, GraphStore, open_graph
+from csaw.partition.graph.types import RELATION
 from csaw.partition.graph.versions import APPENDED, GROWN, VersionDraft
 from csaw.partition.graph.write import StoreWriter
 from csaw.partition.ingestion.append_options import of_files, of_objects, policy_of, refuse_unfit
@@ -292,12 +293,15 @@ class Append:
         base, dense, ends = self.base, self.grown.dense, list[np.ndarray]()
         assert base.clusters is not None
         for part in self.new.partitions:
-            targets = np.empty(part.edges, self.new.id_dtype)
-            self.new.read_part(part.number, 0, targets)
+            kinds = {INDICES: self.new.id_dtype} | ({RELATION.array: RELATION.dtype} if self.policy.by_relation else {})
+            held: Arrays = {name: np.empty(part.edges, kind) for name, kind in kinds.items()}
+            self.new.read_edges(part.number, held)
             owners = np.repeat(
                 np.arange(part.first_vertex, part.last_vertex), np.diff(self.new.read_offsets(part.number))
             )
-            both = np.stack([dense[owners], dense[targets]])
+            if self.word == LAST:  # repeated rows are one edge
+                owners, held = last_of_each(owners, self.policy.keys(held), held)
+            both = np.stack([dense[owners], dense[held[INDICES]]])
             once = base.directed | (both[0] <= both[1])  # an undirected edge is in both rows
             ends.append(both[:, once & (both.max(axis=0) >= base.vertices)])
         made = base.clusters

@@ -70,6 +70,16 @@ def test_clusters_stay_and_cluster_gcn_verifies(tmp_path, method, directed):
     assert open_graph(tmp_path / "g.zarr", version=0).clusters.digest == base.clusters.digest
 
 
+@pytest.mark.parametrize("duplicates", ["first", "last"])
+def test_repeated_rows_are_one_edge_to_the_clusters(tmp_path, duplicates):
+    (tmp_path / "old.txt").write_text("".join(f"{k} {k}\n" for k in range(6)))
+    base = csaw.partition(tmp_path / "old.txt", tmp_path / "g.zarr", num_clusters=2, clustering="random")
+    near = [int(np.flatnonzero(base.read_clusters() == which)[0]) for which in (0, 1)]
+    rows = [(near[0], 9), *[(near[1], 9)] * 3]  # a tie, which is for the first
+    grown = csaw.append(tmp_path / "g.zarr", rows, duplicates=duplicates)
+    assert grown.read_clusters()[-1] == 0
+
+
 def test_clusters_that_have_changed_are_refused(tmp_path):
     (tmp_path / "old.txt").write_text("0 1\n1 2\n2 3\n")
     store = csaw.partition(tmp_path / "old.txt", tmp_path / "g.zarr", num_clusters=2, clustering="lp", progress=False)
