@@ -3,6 +3,7 @@ been met.
 """
 
 import json
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import csaw
 from csaw.engine.api import registry
 from csaw.engine.api.rules import VISITED
 from csaw.engine.stores import open_samples
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.write import write_graph
 
 MORE = {int: lambda value: value + 3, list: lambda value: [one + 3 for one in value]}
@@ -89,6 +90,13 @@ def test_every_size_of_a_request_is_held_against_the_arrays(store, tmp_path, alg
         (path / "zarr.json").write_text(whole)
         forged(path, said(lambda request, name=name: request.update({name: request[name] + 1})))
         assert "request" in failed(path)
+    sources = ("everyone x 1", "list x 1", f"{asked['sources']} more", f"{asked['sources']} labelled {'0' * 32}")
+    for name, words in (("select", ["magic"]), ("collision", [""]), ("sources", sources)):
+        for word in words:
+            (path / "zarr.json").write_text(whole)
+            forged(path, said(lambda request, name=name, word=word: request.update({name: word})))
+            with suppress(StoreError):  # of clusters without a digest
+                assert "request" in failed(path)
     visited = json.loads(whole)["attributes"]["manifest"].get("visited")
     for other in {*VISITED} - {visited} if visited else ():
         (path / "zarr.json").write_text(whole)
