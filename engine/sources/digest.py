@@ -13,7 +13,6 @@ HEX = "([0-9a-f]{32})"
 FORM = re.compile(
     rf"\w+(?: {HEX})?(?: of (\d{{1,20}}))? x (\d{{1,20}})(?: grown ([\d,]+))?(?: labelled {HEX})?(?: timed {HEX})?"
 )
-DIGESTED = (SourceKind.LIST, SourceKind.CLUSTERS)  # kinds with a digest of what they are
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,9 @@ class SourcesDigest:
         """Whether it has what sources of its kind have, and nothing else."""
         if self.kind is None or not self.width:
             return False
-        return bool(self.digest) if self.kind in DIGESTED else not self.listed
+        if self.kind is SourceKind.CLUSTERS:
+            return bool(self.digest) and not (self.labels or self.times)
+        return bool(self.digest) if self.kind is SourceKind.LIST else not self.listed
 
     @property
     def listed(self) -> str:

@@ -105,6 +105,23 @@ def test_every_size_of_a_request_is_held_against_the_arrays(store, tmp_path, alg
     assert [name for name in unseen if (algo, name) not in UNSEEN] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [
+        ("seed", csaw.verify),
+        ("sources", lambda path: csaw.refresh(path, path.with_name("r.zarr"))),
+        ("fingerprint", lambda path: csaw.refresh(path, path.with_name("r.zarr"))),
+        ("algorithm", lambda path: csaw.evaluate(path.with_name("g.zarr"), path, estimate=True)),
+    ],
+)
+def test_what_a_request_lacks_is_named_where_it_is_read(tmp_path, name, use):
+    graph = csaw.partition([(k, (k * k + 1) % 30) for k in range(30)], tmp_path / "g.zarr")
+    path = drawn(graph, tmp_path, "minibatch")
+    forged(path, said(lambda request: request.pop(name)))
+    with pytest.raises(StoreError, match=f"zarr.json: expected a request with {name}, found None; sample again"):
+        use(path)
+
+
 def test_an_induced_subgraph_holds_what_can_have_been_met(store, tmp_path):
     for algo, parameter, value in (
         ("snowball", "depth", 0),
