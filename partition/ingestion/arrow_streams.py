@@ -25,7 +25,7 @@ from csaw.partition.graph.store import GraphStore
 from csaw.partition.ingestion.columns import TIME_COLUMN, Columns, columns_of_table, place_of, wish_of
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.objects import Edges, Foreign, Wish, library_of
-from csaw.partition.ingestion.text.pieces import Ends, Piece
+from csaw.partition.ingestion.text.pieces import Ends
 from csaw.partition.ingestion.text.tables import TableRows, is_words
 from csaw.partition.ingestion.time_column import BY_UNIT
 
@@ -135,10 +135,6 @@ class StreamRows(TableRows):
         self.names = [self.stream.names[place] for place in self.places]
         weights = len(self.places) - 2 - len(options.further)
         return Columns(0, 1, 2 if weights else -1, tuple(range(2 + weights, len(self.places))))
-
-    def _checked(self, batch: "RecordBatch") -> Piece:
-        with foreign(f"graph: {self.path}"):  # pyarrow lacks kernels for some types
-            return super()._checked(batch)
 
     def _ids(self, batch: "RecordBatch", end: int, kept: np.ndarray) -> "Array":
         """Ids, which may be floats: pandas makes these of integers among missing values."""

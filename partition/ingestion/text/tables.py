@@ -12,7 +12,7 @@ import numpy as np
 
 from csaw.partition.base.parallel import Crew
 from csaw.partition.base.quoting import quoted
-from csaw.partition.errors import FormatError, MissingDependencyError, OptionError, StoreError
+from csaw.partition.errors import CsawError, FormatError, MissingDependencyError, OptionError, StoreError
 from csaw.partition.graph.edge_columns import EdgeColumn
 from csaw.partition.graph.given_arrays import are_weights
 from csaw.partition.ingestion.columns import Columns, choose
@@ -125,7 +125,22 @@ class TableRows(Recorded):
             yield FilePiece(int(batch.nbytes), partial(partial, self._checked, batch))
 
     def _checked(self, batch: "RecordBatch") -> Piece:
-        """The next batch's rows."""
+        """The next batch's rows. FormatError also where pyarrow lacks a kernel, or Python an object for a value."""
+        from pyarrow import ArrowException
+
+        first = self.counts["lines"] + 1
+        try:
+            return self._piece(batch)
+        except CsawError:
+            raise
+        except (ArrowException, ArithmeticError, ValueError, LookupError) as error:
+            said = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise FormatError(
+                f"{self.path}: row {first:,} or a later one cannot be read ({said[:200]}); convert its columns to "
+                "integers, numbers or strings"
+            ) from error
+
+    def _piece(self, batch: "RecordBatch") -> Piece:
         kept = np.ones(batch.num_rows, np.bool_)
         ends = [self._ids(batch, end, kept) for end in (self.read.source, self.read.target)]
         columns = [self._weights(batch, kept)] if self.weighted else []
@@ -311,7 +326,7 @@ def _constant(value: str, rows: int, is_id: bool) -> "Array":
 
 def _words(column: "Array", kept: np.ndarray) -> list[bytes]:
     """Ids of the rows that are kept, as words; bytes, as which other programs may have written strings, stay."""
-    words = column.to_pylist()
+    words = (column.cast("large_binary") if is_words(column.type) else column).to_pylist()  # which need not be UTF-8
     kept_words = (words[row] for row in np.flatnonzero(kept))
     return [word if isinstance(word, bytes) else str(word).encode() for word in kept_words]
 

@@ -3,6 +3,7 @@
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pytest
 from helpers.ingested import rows
 from helpers.machine import need_package
@@ -102,6 +103,21 @@ def test_bytes_are_words_and_floats_are_none(tmp_path):
     assert rows(signed) == [(5, -4), (7, 3)]
     with pytest.raises(CsawError, match="column source holds double, expected vertex ids: integers or strings"):
         read(tmp_path, source=[5.0, 7.0], target=["5", "7"], options={"id_type": "string"})
+
+
+def test_what_pyarrow_or_python_cannot_show_is_an_error_with_the_row(tmp_path):
+    far = pyarrow.array([2**60, 0], pyarrow.timestamp("ms"))
+    times = {"time_column": "when", "time_format": "iso", "time_decimals": 9}
+    for table, options in (({**ENDS, "when": far}, times), ({"source": far, "target": far}, {"id_type": "string"})):
+        with pytest.raises(CsawError, match=r"e\.parquet: row 1 or a later one cannot be read \(OverflowError"):
+            read(tmp_path, options=options, **table)
+
+
+def test_words_that_are_no_utf_8_keep_their_bytes(tmp_path):
+    offsets, text = pyarrow.array([0, 1, 2], pyarrow.int32()).buffers()[1], pyarrow.py_buffer(b"\xffa")
+    words = pyarrow.Array.from_buffers(pyarrow.string(), 2, [None, offsets, text])
+    store = read(tmp_path, source=words, target=words)
+    assert [bytes(word) for word in store.stored_ids().encoded(np.arange(2))] == [b"a", b"\xff"]
 
 
 def test_decimals_and_floats_that_stand_for_several_integers_are_none(tmp_path):
