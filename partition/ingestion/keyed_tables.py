@@ -284,7 +284,7 @@ class _Joined:
         """
         from pyarrow import types
 
-        from csaw.partition.ingestion.text.tables import times_of_column
+        from csaw.partition.ingestion.text.tables import shown, times_of_column
 
         column = self.cells[table.name].combine_chunks()
         if types.is_null(column.type):
@@ -300,7 +300,7 @@ class _Joined:
             row = int(np.argmin(good))
             raise FormatError(
                 f"{_row(table, table.time, row)}: expected {self.clock.expected}, found "
-                f"{quoted(str(column[row].as_py()))}; pass --on-error skip to leave out the edges to such rows"
+                f"{shown(column[row])}; pass --on-error skip to leave out the edges to such rows"
             )
         return values, good
 

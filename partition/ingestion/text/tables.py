@@ -23,7 +23,7 @@ from csaw.partition.ingestion.text.shape import NO_ROWS, Shape, direction_of, ro
 from csaw.partition.ingestion.time_column import TimeColumn
 
 if TYPE_CHECKING:
-    from pyarrow import Array, DataType, RecordBatch
+    from pyarrow import Array, DataType, RecordBatch, Scalar
 from typing import TYPE_CHECKING
 
 from csaw.partition.graph.edge_columns import TIME
@@ -265,10 +265,9 @@ class TableRows(Recorded):
         bad = ~good & kept
         if bad.any() and not self.skip_errors:
             row = int(np.argmax(bad))
-            found = str(batch.column(place)[row].as_py())[:60]
             raise FormatError(
                 f"{self.path}: row {self.counts['lines'] + row + 1}, column {self.names[place]}: expected "
-                f"{expected}, found {quoted(found)} (at least {int(bad.sum()):,} of the first "
+                f"{expected}, found {shown(batch.column(place)[row])} (at least {int(bad.sum()):,} of the first "
                 f"{self.counts['lines'] + batch.num_rows:,} rows are malformed); pass --on-error skip to skip them"
             )
         kept &= good
@@ -322,6 +321,14 @@ def _constant(value: str, rows: int, is_id: bool) -> "Array":
     is_integer = re.fullmatch("[-+]?[0-9]{1,18}", value) is not None
     is_number = is_integer and not (is_id and str(int(value)) != value)
     return pyarrow.repeat(pyarrow.scalar(int(value) if is_number else value), rows)
+
+
+def shown(cell: "Scalar") -> str:
+    """A cell in the words of errors: the number of a time that Python has no object for."""
+    try:
+        return quoted(str(cell.as_py())[:60])
+    except (ValueError, OverflowError):
+        return quoted(str(getattr(cell, "value", cell.type)))
 
 
 def _words(column: "Array", kept: np.ndarray) -> list[bytes]:

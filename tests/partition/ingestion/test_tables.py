@@ -1,5 +1,6 @@
 """Parquet and Arrow tables: the checks that text has, and errors that name the file, the column and the row."""
 
+import json
 from decimal import Decimal
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from helpers.ingested import rows
 from helpers.machine import need_package
 
+import csaw
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError
 
@@ -105,12 +107,19 @@ def test_bytes_are_words_and_floats_are_none(tmp_path):
         read(tmp_path, source=[5.0, 7.0], target=["5", "7"], options={"id_type": "string"})
 
 
-def test_what_pyarrow_or_python_cannot_show_is_an_error_with_the_row(tmp_path):
+def test_what_python_cannot_show_is_an_error_with_the_row(tmp_path):
     far = pyarrow.array([2**60, 0], pyarrow.timestamp("ms"))
     times = {"time_column": "when", "time_format": "iso", "time_decimals": 9}
-    for table, options in (({**ENDS, "when": far}, times), ({"source": far, "target": far}, {"id_type": "string"})):
-        with pytest.raises(CsawError, match=r"e\.parquet: row 1 or a later one cannot be read \(OverflowError"):
-            read(tmp_path, options=options, **table)
+    with pytest.raises(CsawError, match=rf"row 1, column when: expected a date .*, found '{2**60}'"):
+        read(tmp_path, **ENDS, when=far, options=times)
+    with pytest.raises(CsawError, match=r"e\.parquet: row 1 or a later one cannot be read \(OverflowError"):
+        read(tmp_path, source=far, target=far, options={"id_type": "string"})
+    tables = {"user": {"file": "e.parquet", "key": "source", "time": "target", "references": {"source": "user"}}}
+    said = {"tables": tables, "time_format": "iso", "time_decimals": 9}
+    (tmp_path / "shop.json").write_text(json.dumps(said))
+    parquet.write_table(pyarrow.table({"source": [5, 7], "target": far}), tmp_path / "e.parquet")
+    with pytest.raises(CsawError, match=rf"row 1, column target: expected a date .*, found '{2**60}'"):
+        csaw.partition(tmp_path / "shop.json", tmp_path / "g.zarr", overwrite=True)
 
 
 def test_words_that_are_no_utf_8_keep_their_bytes(tmp_path):
