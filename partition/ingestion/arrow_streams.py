@@ -11,6 +11,7 @@ from functools import cached_property
 from importlib.util import find_spec
 from itertools import chain
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,6 +37,8 @@ INTERFACE = "__arrow_c_stream__"
 WAYS = (INTERFACE, "to_native", "collect_batches", "scanner", "to_reader")
 """An object that can be streamed has one of these: the interface, or a method that :func:`_reader` calls for it."""
 ROWS = 1 << 16  # of a batch: those of a producer may be whole tables
+READ: WeakSet[object] = WeakSet()
+"""Readers of pyarrow whose first batches were read, also by a preview: the others would pass for all."""
 
 
 def is_stream(data: Foreign) -> bool:
@@ -81,7 +84,13 @@ class ArrowStream:
             return needed("pyarrow").array(self.frame.iloc[:1, place].infer_objects(), from_pandas=True).type
 
     def batches(self, places: list[int]) -> Iterator["RecordBatch"]:
-        """The columns at ``places``, in this order, in batches of at most ``ROWS``."""
+        """The columns at ``places``, in this order, in batches of at most ``ROWS``. OptionError for a reader that was
+        read before, even in part: its first batches are gone.
+        """
+        if isinstance(self.data, needed("pyarrow").RecordBatchReader):
+            if self.data in READ:
+                raise OptionError(f"graph: {self.name}: it was read before, and gives each row once; make it again")
+            READ.add(self.data)
         with foreign(f"graph: {self.name}"):
             for batch in self._selected(places):
                 for first in range(0, batch.num_rows, ROWS):

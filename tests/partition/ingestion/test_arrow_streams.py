@@ -3,6 +3,7 @@ whatever library has it, and is never in memory as a whole when a store is writt
 """
 
 import subprocess
+from functools import partial
 
 import numpy as np
 import pytest
@@ -173,6 +174,26 @@ def lacking(place, name):
     values = held[name].to_pylist()
     values[place] = None
     return held.set_column(held.schema.names.index(name), name, pa.array(values, held[name].type))
+
+
+def test_a_reader_is_read_once(tmp_path):
+    """Else a graph of the batches that are left would follow a preview, or an error that advises an option."""
+    columns = lacking(1, "to").select(["from", "to"])
+
+    def store(reader, **how):
+        return csaw.partition(reader, tmp_path / "g.zarr", **how)
+
+    for first in (csaw.partition.preview, csaw.graph, store):
+        reader = pa.RecordBatchReader.from_batches(columns.schema, iter(columns.to_batches(max_chunksize=9)))
+        with pytest.raises(OptionError, match="no column 'cost'"):
+            store(reader, weights="cost")
+        with pytest.raises(FormatError, match="row 2, column to: expected a value"):
+            first(reader)
+        for again in (csaw.graph, partial(store, on_error="skip")):
+            with pytest.raises(OptionError, match="RecordBatchReader: it was read before, and gives each row once"):
+                again(reader)
+    table = columns.slice(2)
+    assert store(table, overwrite=True).fingerprint == store(table, overwrite=True).fingerprint
 
 
 class Broken:
