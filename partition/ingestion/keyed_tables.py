@@ -401,7 +401,9 @@ def _read(table: Table, texts: Sequence[str]) -> "Columns":
     """
     try:
         import pyarrow
-        from pyarrow import csv, feather, parquet
+        from pyarrow import csv, parquet
+
+        from csaw.partition.ingestion.text.tables import arrow_table
     except ImportError as error:
         raise MissingDependencyError(f"{table.path}: tables with keys need pyarrow: pip install pyarrow") from error
     if not Path(table.path).is_file():
@@ -416,7 +418,7 @@ def _read(table: Table, texts: Sequence[str]) -> "Columns":
         elif name.endswith((".parquet", ".pq")):
             found = parquet.read_table(table.path)
         else:
-            found = feather.read_table(table.path)
+            found = arrow_table(table.path)
         columns = found.column_names
     except (pyarrow.ArrowException, OSError, UnicodeError) as error:
         raise FormatError(

@@ -23,7 +23,7 @@ from csaw.partition.ingestion.text.shape import NO_ROWS, Shape, direction_of, ro
 from csaw.partition.ingestion.time_column import TimeColumn
 
 if TYPE_CHECKING:
-    from pyarrow import Array, DataType, RecordBatch, Scalar
+    from pyarrow import Array, DataType, RecordBatch, Scalar, Table
 from typing import TYPE_CHECKING
 
 from csaw.partition.graph.edge_columns import TIME
@@ -275,7 +275,6 @@ class TableRows(Recorded):
     def _batches(self) -> Generator["RecordBatch", None, None]:
         try:
             import pyarrow
-            import pyarrow.feather
             import pyarrow.parquet
         except ImportError as error:
             raise MissingDependencyError(f"{self.path} needs pyarrow: pip install pyarrow") from error
@@ -287,7 +286,7 @@ class TableRows(Recorded):
                 file = pyarrow.parquet.ParquetFile(self.path, page_checksum_verification=True)
                 batches = file.iter_batches(row_groups=self._groups(file.num_row_groups))
             else:
-                batches = iter(pyarrow.feather.read_table(self.path).to_batches())
+                batches = iter(arrow_table(self.path).to_batches())
             yield from map(self._with_folders, batches)
         except (pyarrow.ArrowException, OSError) as error:
             raise FormatError(
@@ -307,6 +306,15 @@ class TableRows(Recorded):
         size = Path(self.path).stat().st_size
         end = size if self.span.end is None else self.span.end
         return [group for group in range(count) if self.span.begin <= size * group // count < end]
+
+
+def arrow_table(path: str) -> "Table":
+    """The table of an Arrow file. ArrowInvalid for a damaged one, whose offsets may point anywhere."""
+    from pyarrow import feather
+
+    table = feather.read_table(path)
+    table.validate(full=True)
+    return table
 
 
 def _constant(value: str, rows: int, is_id: bool) -> "Array":

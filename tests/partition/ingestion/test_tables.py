@@ -175,6 +175,20 @@ def test_a_damaged_table_is_refused_by_its_name(tmp_path, suffix):
     assert not (tmp_path / "h.zarr").exists()
 
 
+def test_offsets_of_a_damaged_arrow_file_are_not_followed(tmp_path):
+    file, words = tmp_path / "e.arrow", [f"word{k:04}" for k in range(300)]
+    feather.write_feather(pyarrow.table({"source": words, "target": words}), str(file), compression="uncompressed")
+    whole = file.read_bytes()
+    offsets = np.arange(301, dtype=np.int32) * 8
+    place = whole.index(offsets.tobytes())
+    offsets[150] = 2**30
+    file.write_bytes(whole[:place] + offsets.tobytes() + whole[place + offsets.nbytes :])
+    (tmp_path / "shop.json").write_text(json.dumps({"tables": {"user": {"file": "e.arrow", "key": "source"}}}))
+    for given in (file, tmp_path / "shop.json"):
+        with pytest.raises(CsawError, match=r"e\.arrow: the file is damaged"):
+            csaw.partition(given, tmp_path / "g.zarr")
+
+
 def test_a_bad_cell_late_in_a_csv_table_is_named_by_its_line(tmp_path):
     file = tmp_path / "e.csv"
     file.write_text("name,a,b\n" + "".join(f"n {i},{i},{i + 1}\n" for i in range(200_000)) + "x,1,?\n")
