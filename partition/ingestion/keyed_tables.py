@@ -402,12 +402,12 @@ def _read(table: Table, texts: Sequence[str]) -> "Columns":
     try:
         import pyarrow
         from pyarrow import csv, parquet
-
-        from csaw.partition.ingestion.text.tables import arrow_table
     except ImportError as error:
         raise MissingDependencyError(f"{table.path}: tables with keys need pyarrow: pip install pyarrow") from error
     if not Path(table.path).is_file():
         raise StoreError(f"{table.path} does not exist or is not a file")
+    from csaw.partition.ingestion.text.tables import arrow_table
+
     name = table.path.lower()
     try:
         if name.endswith((".csv", ".csv.gz", ".tsv")):

@@ -183,7 +183,8 @@ def test_offsets_of_a_damaged_arrow_file_are_not_followed(tmp_path):
     place = whole.index(offsets.tobytes())
     offsets[150] = 2**30
     file.write_bytes(whole[:place] + offsets.tobytes() + whole[place + offsets.nbytes :])
-    (tmp_path / "shop.json").write_text(json.dumps({"tables": {"user": {"file": "e.arrow", "key": "source"}}}))
+    user = {"file": "e.arrow", "key": "source", "references": {"target": "user"}}
+    (tmp_path / "shop.json").write_text(json.dumps({"tables": {"user": user}}))
     for given in (file, tmp_path / "shop.json"):
         with pytest.raises(CsawError, match=r"e\.arrow: the file is damaged"):
             csaw.partition(given, tmp_path / "g.zarr")
