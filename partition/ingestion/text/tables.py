@@ -126,14 +126,12 @@ class TableRows(Recorded):
 
     def _checked(self, batch: "RecordBatch") -> Piece:
         """The next batch's rows. FormatError also where pyarrow lacks a kernel, or Python an object for a value."""
-        from pyarrow import ArrowException
-
         first = self.counts["lines"] + 1
         try:
             return self._piece(batch)
-        except CsawError:
+        except (CsawError, MemoryError):
             raise
-        except (ArrowException, ArithmeticError, ValueError, LookupError) as error:
+        except Exception as error:  # of pyarrow, whatever it is
             said = f"{type(error).__name__}: {error}".splitlines()[0]
             raise FormatError(
                 f"{self.path}: row {first:,} or a later one cannot be read ({said[:200]}); convert its columns to "
