@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, cast
 
 import numpy as np
 
@@ -187,6 +187,26 @@ def _check_attributes(where: Path, attributes: Record) -> None:
         Types.described(manifest.get("graph", {}).get(TYPED, NO_TYPES))
     except OptionError as error:
         raise StoreError(f"{where}: graph: {TYPED}: {error}; {AGAIN}") from error
+
+
+class Said(dict[str, Any]):
+    """A part of the manifest of the store at ``where``: StoreError for what it lacks, as that of another program may.
+
+    ``name``: that of the part.
+    """
+
+    def __init__(self, where: Path, name: str, found: Record) -> None:
+        super().__init__(found)
+        self.where, self.name = where, name
+
+    def __missing__(self, key: str) -> NoReturn:
+        files.refuse(self.where / "zarr.json", f"a {self.name} with {key}", None)
+
+
+def as_said(where: Path, manifest: Record) -> Manifest:
+    """The manifest, of which what is missing is a StoreError where it is read."""
+    parts = {name: Said(where, name, part) if isinstance(part, dict) else part for name, part in manifest.items()}
+    return cast(Manifest, Said(where, "manifest", parts))
 
 
 def _is_count(value: object, least: int = 0) -> bool:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from csaw.engine.samples import files
 from csaw.engine.samples.array import Array
-from csaw.engine.samples.check import Manifest
+from csaw.engine.samples.check import Manifest, as_said
 from csaw.engine.samples.identifiers import NOTHING, UNKNOWN, DenseNumbers, names_of
 from csaw.engine.samples.layouts import LAYOUTS, Arrays, Ragged, SampleLayout, Sizes, Stored
 from csaw.engine.samples.results import total
@@ -196,7 +196,7 @@ class OpenedSamples(ArrowTable):
         said = source.attributes
         self.source, self.first, self.algo = source, first, algo
         self.path, self.layout, self.instances = source.path, source.layout, source.instances
-        self.manifest: Manifest = said["manifest"]
+        self.manifest: Manifest = as_said(source.path, said["manifest"])
         self.group_size: int = said["group_size"]
         self.ids: str = said["ids"]
         self.fill: int = said["fill"]

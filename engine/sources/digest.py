@@ -9,8 +9,9 @@ import numpy as np
 
 from csaw.engine.api.starts import SourceKind
 
+HEX = "([0-9a-f]{32})"
 FORM = re.compile(
-    r"\w+(?: (\S+))?(?: of (\d{1,20}))? x (\d{1,20})(?: grown ([\d,]+))?(?: labelled (\S+))?(?: timed (\S+))?"
+    rf"\w+(?: {HEX})?(?: of (\d{{1,20}}))? x (\d{{1,20}})(?: grown ([\d,]+))?(?: labelled {HEX})?(?: timed {HEX})?"
 )
 
 
@@ -44,6 +45,15 @@ class SourcesDigest:
         vertices = tuple(int(one) for one in (grown or "").split(",") if one)
         number = None if count is None else int(count)
         return cls(kind, int(width), digest or "", number, labels or "", times or "", vertices)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has what sources of its kind have, and nothing else."""
+        if self.kind is None or not self.width:
+            return False
+        if self.kind is SourceKind.CLUSTERS:
+            return bool(self.digest) and not (self.labels or self.times)
+        return bool(self.digest) if self.kind is SourceKind.LIST else not self.listed
 
     @property
     def listed(self) -> str:

@@ -5,6 +5,7 @@ What each option bounds, of samples of every algorithm:
     instances, group_size, ids   the attributes of the store
     algorithm, induced, target   the layout, and which arrays there are
     weighted                     whether the graph has weights
+    select, collision            the words that csaw knows
     metapath                     the bias, which says what relation each step follows
     sources                      their kind and number, which the algorithm's own options say, too
     walk_length                  columns of walks, steps of walks without columns, depths
@@ -34,6 +35,7 @@ from csaw.engine.api.bases import LinksWithNegatives
 from csaw.engine.api.rules import ENDS, SOURCES, SOURCES_AND_TARGETS, STEPS, BudgetLayers
 from csaw.engine.api.starts import SourceKind, sources_each
 from csaw.engine.plan.by_relation import needs_relations
+from csaw.engine.plan.choices import Collision, Method
 from csaw.engine.plan.metapath import is_followed
 from csaw.engine.samples import Samples
 from csaw.engine.samples.edges import has_relations
@@ -91,6 +93,9 @@ class Asked:
         held = {"names": "original"}.get(said["ids"], said["ids"])
         yield Number("ids", request.get("ids", held), held)
         yield Number("weighted", bool(request.get("weighted")) and self.store.weighted, bool(request.get("weighted")))
+        for name, words in (("select", Method), ("collision", Collision)):
+            found = request.get(name, next(iter(words)))
+            yield Number(name, found if found in list(words) else f"one of {', '.join(words)}", found)
         metapath = request.get("metapath")
         if metapath is not None and not is_followed(metapath, request.get("edge_bias"), self.store.types):
             yield Number("metapath", "the one that edge_bias follows", metapath)
@@ -151,7 +156,9 @@ class Asked:
 
     def _of_sources(self) -> Iterator[Number]:
         """The kind and the number of sources, as far as the request says both."""
-        a, kind = self.algorithm, self.digest.kind
+        a, kind, said = self.algorithm, self.digest.kind, self.request.get("sources")
+        if said is not None:
+            yield Number("sources", str(self.digest) if self.digest.is_whole else "a text as csaw writes it", said)
         if kind is None or not self.digest.width:
             return
         by_itself = SourceKind[a.sources_from.upper()]

@@ -235,7 +235,7 @@ def _check_values(path: Path, attributes: Attributes) -> None:
         raise _wrong(path, WEIGHT_RANGE, "the least weight above 0 and the largest", between)
     if attributes["max_degree"] > attributes["edges"]:
         raise _wrong(path, "max_degree", f"at most the {attributes['edges']:,} edges", attributes["max_degree"])
-    if type(attributes.get(EDGE_IDS, 0)) is not int or attributes.get(EDGE_IDS, 0) < 0:
+    if type(attributes.get(EDGE_IDS, 0)) is not int or not 0 <= attributes.get(EDGE_IDS, 0) < 2**63:
         raise _wrong(path, EDGE_IDS, "a number of edges", attributes[EDGE_IDS])
     if not re.fullmatch("[0-9a-f]{32}|[0-9a-f]{64}", attributes["fingerprint"]):  # it names files of the cache
         raise _wrong(path, "fingerprint", "a digest", attributes["fingerprint"])

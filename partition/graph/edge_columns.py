@@ -44,7 +44,6 @@ RESERVED = frozenset((*HOOK_NAMES, *HOOK_CALLS, *OF_TIME, "weight", "edge_id", "
 """Names that hooks read already, and ``ids``, whose array would be that of the edge ids."""
 NO_UNITS = "1"  # of a plain number, as the CF conventions write it
 LARGEST = int(np.iinfo(np.int64).max)
-EXACT = 2.0**53  # floats from it on may stand for an integer that they are not
 
 
 class DescribedColumn(TypedDict):
@@ -161,12 +160,18 @@ class EdgeColumn:
                 return np.asarray(rounded.astype(values.dtype) == values)
             low, high = int(np.iinfo(self.dtype).min), min(int(np.iinfo(self.dtype).max), LARGEST)
             if values.dtype.kind == "f":
-                within = (values >= low) & (values <= high) & (np.abs(values) < EXACT)
-                return np.asarray((np.floor(values) == values) & within)
+                return np.asarray((values >= low) & (values <= high) & are_whole(values))
         bounds = np.iinfo(np.uint8 if values.dtype.kind == "b" else values.dtype)
         return np.asarray((values >= max(low, int(bounds.min))) & (values <= min(high, int(bounds.max))))
 
 
+def are_whole(values: np.ndarray) -> np.ndarray:
+    """Whether floats are integers, bool: from 2^53 on, in float32 from 2^24 on, each may stand for several integers."""
+    end = 2.0 ** min(np.finfo(values.dtype).nmant + 1, 53)
+    return np.asarray((np.abs(values) < end) & (np.floor(values) == values))
+
+
+FLOATS = "floats must be whole and below 2^53, or 2^24 in float32"
 STORED_AS = {"weight": "weights", "edge_id": "edge_ids", "time_order": "time_order"}
 WEIGHT = EdgeColumn("weight", np.dtype(np.float32))
 EDGE_ID = EdgeColumn("edge_id", np.dtype(np.int64))

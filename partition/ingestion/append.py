@@ -25,9 +25,10 @@ from csaw.partition.graph.clusters import Made, joined_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, TIME, TIME_ORDER, WEIGHT
 from csaw.partition.graph.grown_ids import GrownIds, grown_ids
 from csaw.partition.graph.growth import STAYING
-from csaw.partition.graph.merging import KEEP, REMOVE, SUM, Counts
+from csaw.partition.graph.merging import KEEP, LAST, REMOVE, SUM, Arrays, Counts, last_of_each
 from csaw.partition.graph.regions import Region, regions_of
 from csaw.partition.graph.store import INDICES, GraphStore, open_graph
+from csaw.partition.graph.types import RELATION
 from csaw.partition.graph.versions import APPENDED, GROWN, VersionDraft
 from csaw.partition.graph.write import StoreWriter
 from csaw.partition.ingestion.append_options import of_files, of_objects, policy_of, refuse_unfit
@@ -252,6 +253,7 @@ class Append:
         )
         if not (counts.changes or vertices or self.numbers):
             return Appended(base, found, False)
+        clusters = self._clusters() if base.clusters else None  # from the new edges, which go next
         shutil.rmtree(draft.folder / NEW, ignore_errors=True)
         held = {"version": int(draft.path.name), "of": base.fingerprint, "digest": self.digest, **found}
         if grew := [*base.growth[: None if vertices else -1]]:
@@ -261,7 +263,7 @@ class Append:
             directed=base.directed,
             vertex_ids=grown.ids,
             report=report,
-            clusters=self._clusters if base.clusters else None,
+            clusters=None if clusters is None else lambda _: clusters,
             partitioner=grown.partitioner,
             types=base.types and base.types.grown(grown.vertices, writer.edges_of_relations.tolist()),
         )
@@ -286,17 +288,20 @@ class Append:
         writer.extend(indptr, arrays[INDICES], weights, one.facts, numbers, further)
         writer.end_partition()
 
-    def _clusters(self, _: GraphStore) -> tuple[np.ndarray, Made]:
+    def _clusters(self) -> tuple[np.ndarray, Made]:
         """The cluster of each vertex: new ones join those of their neighbors."""
         base, dense, ends = self.base, self.grown.dense, list[np.ndarray]()
         assert base.clusters is not None
         for part in self.new.partitions:
-            targets = np.empty(part.edges, self.new.id_dtype)
-            self.new.read_part(part.number, 0, targets)
+            kinds = {INDICES: self.new.id_dtype} | ({RELATION.array: RELATION.dtype} if self.policy.by_relation else {})
+            held: Arrays = {name: np.empty(part.edges, kind) for name, kind in kinds.items()}
+            self.new.read_edges(part.number, held)
             owners = np.repeat(
                 np.arange(part.first_vertex, part.last_vertex), np.diff(self.new.read_offsets(part.number))
             )
-            both = np.stack([dense[owners], dense[targets]])
+            if self.word == LAST:  # repeated rows are one edge
+                owners, held = last_of_each(owners, self.policy.keys(held), held)
+            both = np.stack([dense[owners], dense[held[INDICES]]])
             once = base.directed | (both[0] <= both[1])  # an undirected edge is in both rows
             ends.append(both[:, once & (both.max(axis=0) >= base.vertices)])
         made = base.clusters

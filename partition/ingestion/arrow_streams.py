@@ -11,6 +11,7 @@ from functools import cached_property
 from importlib.util import find_spec
 from itertools import chain
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,13 +20,13 @@ from csaw.partition.arrays.words import Words
 from csaw.partition.base.libraries import needed
 from csaw.partition.base.plain_data import Values
 from csaw.partition.errors import FormatError, OptionError
-from csaw.partition.graph.edge_columns import EXACT
+from csaw.partition.graph.edge_columns import FLOATS, are_whole
 from csaw.partition.graph.given_arrays import foreign
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.ingestion.columns import TIME_COLUMN, Columns, columns_of_table, place_of, wish_of
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.objects import Edges, Foreign, Wish, library_of
-from csaw.partition.ingestion.text.pieces import Ends, Piece
+from csaw.partition.ingestion.text.pieces import Ends
 from csaw.partition.ingestion.text.tables import TableRows, is_words
 from csaw.partition.ingestion.time_column import BY_UNIT
 
@@ -36,6 +37,8 @@ INTERFACE = "__arrow_c_stream__"
 WAYS = (INTERFACE, "to_native", "collect_batches", "scanner", "to_reader")
 """An object that can be streamed has one of these: the interface, or a method that :func:`_reader` calls for it."""
 ROWS = 1 << 16  # of a batch: those of a producer may be whole tables
+READ: WeakSet[object] = WeakSet()
+"""Readers of pyarrow whose first batches were read, also by a preview: the others would pass for all."""
 
 
 def is_stream(data: Foreign) -> bool:
@@ -81,7 +84,13 @@ class ArrowStream:
             return needed("pyarrow").array(self.frame.iloc[:1, place].infer_objects(), from_pandas=True).type
 
     def batches(self, places: list[int]) -> Iterator["RecordBatch"]:
-        """The columns at ``places``, in this order, in batches of at most ``ROWS``."""
+        """The columns at ``places``, in this order, in batches of at most ``ROWS``. OptionError for a reader that was
+        read before, even in part: its first batches are gone.
+        """
+        if isinstance(self.data, needed("pyarrow").RecordBatchReader):
+            if self.data in READ:
+                raise OptionError(f"graph: {self.name}: it was read before, and gives each row once; make it again")
+            READ.add(self.data)
         with foreign(f"graph: {self.name}"):
             for batch in self._selected(places):
                 for first in range(0, batch.num_rows, ROWS):
@@ -91,7 +100,16 @@ class ArrowStream:
         if self.reader is not None:
             return (batch.select(places) for batch in self.reader)
         frame = self.frame.iloc[:, places].set_axis(list(map(str, places)), axis=1).infer_objects()
-        return iter(needed("pyarrow").Table.from_pandas(frame, preserve_index=False).to_batches())
+        table = needed("pyarrow").Table.from_pandas(frame, preserve_index=False)
+        for name, values in frame.select_dtypes(object).items():
+            kind = str(table.schema.field(name).type)
+            finer = "nanosecond" if kind.startswith("timestamp[us") else "hour" if kind.startswith("date") else ""
+            if finer and any(getattr(value, finer, 0) for value in values):
+                raise FormatError(
+                    f"{self.name}: column {self.names[int(name)]} holds times of several kinds, which Arrow would "
+                    "round; convert it with pandas.to_datetime(..., utc=True)"
+                )
+        return iter(table.to_batches())
 
 
 def _reader(data: Any) -> "RecordBatchReader":
@@ -127,10 +145,6 @@ class StreamRows(TableRows):
         weights = len(self.places) - 2 - len(options.further)
         return Columns(0, 1, 2 if weights else -1, tuple(range(2 + weights, len(self.places))))
 
-    def _checked(self, batch: "RecordBatch") -> Piece:
-        with foreign(f"graph: {self.path}"):  # pyarrow lacks kernels for some types
-            return super()._checked(batch)
-
     def _ids(self, batch: "RecordBatch", end: int, kept: np.ndarray) -> "Array":
         """Ids, which may be floats: pandas makes these of integers among missing values."""
         from pyarrow import array, types
@@ -142,9 +156,9 @@ class StreamRows(TableRows):
                 "convert it to strings"
             )
         if types.is_floating(column.type) and not self.shape.strings:
-            held = column.cast("float64").to_numpy(zero_copy_only=False)
-            whole = (np.abs(held) <= EXACT) & (held == np.floor(held))
-            self._check(batch, end, kept, whole, "a whole number as a vertex id, of at most 2^53")
+            held = column.to_numpy(zero_copy_only=False)
+            whole = are_whole(held)
+            self._check(batch, end, kept, whole, f"a whole number as a vertex id ({FLOATS})")
             ids = array(np.where(whole, held, 0).astype(np.int64), mask=~whole)
             batch = batch.set_column(end, batch.schema.names[end], ids)
         return super()._ids(batch, end, kept)

@@ -142,7 +142,7 @@ def choose(where: str, names: Sequence[str] | None, count: int, wishes: Wishes) 
     if source is None or target is None:
         source, target = _ends(where, names, count, source, target, (weight, *further))
     if weight is None:
-        weight = _weight(names, count, (source, target), further) if wishes.weight == "auto" else -1
+        weight = _weight(where, names, count, (source, target), further) if wishes.weight == "auto" else -1
     roles = list(zip((flag for flag, _ in wishes.asked), (source, target, weight, *further), strict=True))
     for (flag, place), (other, same) in combinations(roles, 2):
         if place == same:
@@ -246,13 +246,22 @@ def _side(name: str) -> int:
     return (plain(name) in TARGETS) - (plain(name) in SOURCES)
 
 
-def _weight(names: Sequence[str] | None, count: int, ends: tuple[int, int], further: tuple[int, ...]) -> int:
-    """The position of weights that no option names: by the header or, without one, the third of three."""
+def _weight(
+    where: str, names: Sequence[str] | None, count: int, ends: tuple[int, int], further: tuple[int, ...]
+) -> int:
+    """The position of weights that no option names: by the header or, without one, the third of three. FormatError
+    where two have the same name.
+    """
     left = [k for k in range(count) if k not in further]
     if names is None:
         return left[2] if len(left) == 3 and left[2] not in ends else -1
-    named = [(WEIGHTS.index(plain(names[k])), k) for k in left if plain(names[k]) in WEIGHTS and k not in ends]
-    return min(named)[1] if named else -1
+    named = sorted((WEIGHTS.index(plain(names[k])), k) for k in left if plain(names[k]) in WEIGHTS and k not in ends)
+    if len(named) > 1 and named[0][0] == named[1][0]:
+        raise FormatError(
+            f"{where}: columns {named[0][1] + 1} and {named[1][1] + 1} are both called {WEIGHTS[named[0][0]]}; choose "
+            "one with --weight-column, by number from 1, or none"
+        )
+    return named[0][1] if named else -1
 
 
 def _readings(where: str, names: Sequence[str] | None, count: int, pairs: Sequence[tuple[int, int]]) -> str:

@@ -13,7 +13,7 @@ from csaw.partition.base.plain_data import Record
 from csaw.partition.base.quoting import quoted
 from csaw.partition.base.sorting import distinct
 from csaw.partition.errors import FormatError, NoEdgesError, OptionError
-from csaw.partition.graph.edge_columns import TIME, given_columns
+from csaw.partition.graph.edge_columns import FLOATS, TIME, are_whole, given_columns
 from csaw.partition.graph.given_arrays import column_of, weights_of
 from csaw.partition.graph.in_memory import MOST_VERTICES, InMemory, has_repeats, merged, rows_of_edges, too_many
 from csaw.partition.ingestion.arrow_streams import is_stream, table_in_memory
@@ -25,7 +25,6 @@ from csaw.partition.ingestion.objects import AUTO, Edges, Foreign, Wish, edges_o
 Ids = np.ndarray | list[bytes]
 """Integers, or words as they are stored."""
 TABLE_FACTOR = 4  # a table over the range of ids, where that is at most so many times the number of ends
-EXACT = 2**53  # of integers that a float64 holds
 
 
 def graph_in_memory(
@@ -232,14 +231,13 @@ def _ids(where: str, given: ArrayLike) -> Ids:
             np.uint64 if held.dtype.kind == "u" and held.max(initial=0) > 2**63 - 1 else np.int64, copy=False
         )
     if held.dtype.kind == "f":
-        held = np.asarray(held, np.promote_types(held.dtype, np.float64))
         if missing := int(np.isnan(held).sum()):
             raise OptionError(
                 f"{where}: expected an id at both ends of each edge, found nan ({missing:,} of {held.size:,})"
             )
-        wrong = held[~((np.abs(held) <= EXACT) & (held == np.floor(held)))]
+        wrong = held[~are_whole(held)]
         if wrong.size:
-            raise OptionError(f"{where}: expected vertex ids that are integers or strings, found {wrong[0]}")
+            raise OptionError(f"{where}: expected vertex ids that are integers or strings, found {wrong[0]}; {FLOATS}")
         return held.astype(np.int64)
     if held.dtype.kind not in "bOUT":
         raise OptionError(f"{where}: expected vertex ids that are integers or strings, found {held.dtype}")

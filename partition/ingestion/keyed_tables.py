@@ -284,7 +284,7 @@ class _Joined:
         """
         from pyarrow import types
 
-        from csaw.partition.ingestion.text.tables import times_of_column
+        from csaw.partition.ingestion.text.tables import shown, times_of_column
 
         column = self.cells[table.name].combine_chunks()
         if types.is_null(column.type):
@@ -300,7 +300,7 @@ class _Joined:
             row = int(np.argmin(good))
             raise FormatError(
                 f"{_row(table, table.time, row)}: expected {self.clock.expected}, found "
-                f"{quoted(str(column[row].as_py()))}; pass --on-error skip to leave out the edges to such rows"
+                f"{shown(column[row])}; pass --on-error skip to leave out the edges to such rows"
             )
         return values, good
 
@@ -401,11 +401,13 @@ def _read(table: Table, texts: Sequence[str]) -> "Columns":
     """
     try:
         import pyarrow
-        from pyarrow import csv, feather, parquet
+        from pyarrow import csv, parquet
     except ImportError as error:
         raise MissingDependencyError(f"{table.path}: tables with keys need pyarrow: pip install pyarrow") from error
     if not Path(table.path).is_file():
         raise StoreError(f"{table.path} does not exist or is not a file")
+    from csaw.partition.ingestion.text.tables import arrow_table
+
     name = table.path.lower()
     try:
         if name.endswith((".csv", ".csv.gz", ".tsv")):
@@ -416,7 +418,7 @@ def _read(table: Table, texts: Sequence[str]) -> "Columns":
         elif name.endswith((".parquet", ".pq")):
             found = parquet.read_table(table.path)
         else:
-            found = feather.read_table(table.path)
+            found = arrow_table(table.path)
         columns = found.column_names
     except (pyarrow.ArrowException, OSError, UnicodeError) as error:
         raise FormatError(

@@ -12,7 +12,7 @@ import numpy as np
 
 from csaw.partition.base.parallel import Crew
 from csaw.partition.base.quoting import quoted
-from csaw.partition.errors import FormatError, MissingDependencyError, OptionError, StoreError
+from csaw.partition.errors import CsawError, FormatError, MissingDependencyError, OptionError, StoreError
 from csaw.partition.graph.edge_columns import EdgeColumn
 from csaw.partition.graph.given_arrays import are_weights
 from csaw.partition.ingestion.columns import Columns, choose
@@ -23,7 +23,7 @@ from csaw.partition.ingestion.text.shape import NO_ROWS, Shape, direction_of, ro
 from csaw.partition.ingestion.time_column import TimeColumn
 
 if TYPE_CHECKING:
-    from pyarrow import Array, DataType, RecordBatch
+    from pyarrow import Array, DataType, RecordBatch, Scalar, Table
 from typing import TYPE_CHECKING
 
 from csaw.partition.graph.edge_columns import TIME
@@ -59,7 +59,7 @@ class TableRows(Recorded):
             raise OptionError(f"--skip-lines: {path} is a table and has no lines; expected text")
         self.path, self.skip_errors, self.span = path, options.on_error == "skip", span
         self.said, self.warnings = ReadRecord(dict(NOTHING_READ)), list[str]()
-        self.wanted = options.wishes.names
+        self.wanted, self.ends = options.wishes.names, (options.wishes.source, options.wishes.target)
         self.batches = self._batches()
         self.first = first = next((batch for batch in self.batches if batch.num_rows), None)
         self.read, self.shape, self.read_as = Columns(), Shape(empty=first is None), NO_ROWS
@@ -125,7 +125,20 @@ class TableRows(Recorded):
             yield FilePiece(int(batch.nbytes), partial(partial, self._checked, batch))
 
     def _checked(self, batch: "RecordBatch") -> Piece:
-        """The next batch's rows."""
+        """The next batch's rows. FormatError also where pyarrow lacks a kernel, or Python an object for a value."""
+        first = self.counts["lines"] + 1
+        try:
+            return self._piece(batch)
+        except (CsawError, MemoryError):
+            raise
+        except Exception as error:  # of pyarrow, whatever it is
+            said = f"{type(error).__name__}: {error}".splitlines()[0]
+            raise FormatError(
+                f"{self.path}: row {first:,} or a later one cannot be read ({said[:200]}); convert its columns to "
+                "integers, numbers or strings"
+            ) from error
+
+    def _piece(self, batch: "RecordBatch") -> Piece:
         kept = np.ones(batch.num_rows, np.bool_)
         ends = [self._ids(batch, end, kept) for end in (self.read.source, self.read.target)]
         columns = [self._weights(batch, kept)] if self.weighted else []
@@ -168,14 +181,16 @@ class TableRows(Recorded):
         self._check(
             batch, end, kept, column.is_valid().to_numpy(zero_copy_only=False), "a value, as an edge needs both ends"
         )
-        if types.is_nested(column.type):
-            raise FormatError(f"{self.path}: column {self.names[end]} holds {column.type}, expected vertex ids")
+        if types.is_nested(column.type) or (self.shape.strings and types.is_floating(column.type)):
+            raise FormatError(
+                f"{self.path}: column {self.names[end]} holds {column.type}, expected vertex ids: integers or strings"
+            )
         if self.shape.strings:
             return column
         if is_words(column.type):
             number = compute.match_substring_regex(column.cast("string"), r"^[-+]?[0-9]{1,18}$").fill_null(False)
             self._check(batch, end, kept, number.to_numpy(zero_copy_only=False), "an integer (--id-type int)")
-            return compute.if_else(number, column.cast("string"), "0").cast("int64")
+            return compute.utf8_ltrim(compute.if_else(number, column.cast("string"), "0"), "+").cast("int64")
         if not types.is_integer(column.type):
             raise FormatError(
                 f"{self.path}: column {self.names[end]} holds {column.type}, expected integers or strings"
@@ -186,10 +201,16 @@ class TableRows(Recorded):
         """The values of an edge column, of its dtype."""
         if isinstance(column, TimeColumn):
             return self._times(batch, place, column, kept)
+        from pyarrow import types
+
         values = self._numeric(batch, place, f"numbers as {column.name}")
         there = values.is_valid().to_numpy(zero_copy_only=False)
-        held = values.fill_null(0).to_numpy(zero_copy_only=False)
-        held = held.astype(np.float64) if held.dtype.kind == "O" else held
+        if column.is_integer and types.is_decimal(values.type):
+            held, whole = _of_decimals(values, 0)
+            there &= whole
+        else:
+            held = values.fill_null(0).to_numpy(zero_copy_only=False)
+            held = held.astype(np.float64) if held.dtype.kind == "O" else held
         good = column.holds(held) & there
         self._check(batch, place, kept, good, f"a number that {column.dtype} holds as {column.name}")
         return np.where(good, held, 0).astype(column.dtype)
@@ -242,10 +263,9 @@ class TableRows(Recorded):
         bad = ~good & kept
         if bad.any() and not self.skip_errors:
             row = int(np.argmax(bad))
-            found = str(batch.column(place)[row].as_py())[:60]
             raise FormatError(
                 f"{self.path}: row {self.counts['lines'] + row + 1}, column {self.names[place]}: expected "
-                f"{expected}, found {quoted(found)} (at least {int(bad.sum()):,} of the first "
+                f"{expected}, found {shown(batch.column(place)[row])} (at least {int(bad.sum()):,} of the first "
                 f"{self.counts['lines'] + batch.num_rows:,} rows are malformed); pass --on-error skip to skip them"
             )
         kept &= good
@@ -253,7 +273,6 @@ class TableRows(Recorded):
     def _batches(self) -> Generator["RecordBatch", None, None]:
         try:
             import pyarrow
-            import pyarrow.feather
             import pyarrow.parquet
         except ImportError as error:
             raise MissingDependencyError(f"{self.path} needs pyarrow: pip install pyarrow") from error
@@ -265,7 +284,7 @@ class TableRows(Recorded):
                 file = pyarrow.parquet.ParquetFile(self.path, page_checksum_verification=True)
                 batches = file.iter_batches(row_groups=self._groups(file.num_row_groups))
             else:
-                batches = iter(pyarrow.feather.read_table(self.path).to_batches())
+                batches = iter(arrow_table(self.path).to_batches())
             yield from map(self._with_folders, batches)
         except (pyarrow.ArrowException, OSError) as error:
             raise FormatError(
@@ -277,7 +296,7 @@ class TableRows(Recorded):
         """The rows with those columns that options name and that folders of the path say, as integers if they are."""
         for name, value in (found.groups() for found in map(HIVE.fullmatch, Path(self.path).parts[:-1]) if found):
             if name in self.wanted and name not in batch.schema.names:
-                batch = batch.append_column(name, _constant(unquote(value), batch.num_rows))
+                batch = batch.append_column(name, _constant(unquote(value), batch.num_rows, name in self.ends))
         return batch
 
     def _groups(self, count: int) -> list[int]:
@@ -287,20 +306,42 @@ class TableRows(Recorded):
         return [group for group in range(count) if self.span.begin <= size * group // count < end]
 
 
-def _constant(value: str, rows: int) -> "Array":
-    """A column with the value of a folder in every row; Hive calls a missing one by a long name."""
+def arrow_table(path: str) -> "Table":
+    """The table of an Arrow file. ArrowInvalid for a damaged one, whose offsets may point anywhere."""
+    from pyarrow import feather
+
+    table = feather.read_table(path)
+    table.validate(full=True)
+    return table
+
+
+def _constant(value: str, rows: int, is_id: bool) -> "Array":
+    """A column with the value of a folder in every row; Hive calls a missing one by a long name.
+
+    Ids with leading zeros are words: 007 and 7 are different ones.
+    """
     import pyarrow
 
     if value == "__HIVE_DEFAULT_PARTITION__":
         return pyarrow.nulls(rows, pyarrow.int64())
     is_integer = re.fullmatch("[-+]?[0-9]{1,18}", value) is not None
-    return pyarrow.repeat(pyarrow.scalar(int(value) if is_integer else value), rows)
+    is_number = is_integer and not (is_id and str(int(value)) != value)
+    return pyarrow.repeat(pyarrow.scalar(int(value) if is_number else value), rows)
+
+
+def shown(cell: "Scalar") -> str:
+    """A cell in the words of errors: the number of a time that Python has no object for."""
+    try:
+        return quoted(str(cell.as_py())[:60])
+    except (ValueError, OverflowError):
+        return quoted(str(getattr(cell, "value", cell.type)))
 
 
 def _words(column: "Array", kept: np.ndarray) -> list[bytes]:
-    """Ids of the rows that are kept, as words."""
-    words = column.to_pylist()
-    return [str(words[row]).encode() for row in np.flatnonzero(kept)]
+    """Ids of the rows that are kept, as words; bytes, as which other programs may have written strings, stay."""
+    words = (column.cast("large_binary") if is_words(column.type) else column).to_pylist()  # which need not be UTF-8
+    kept_words = (words[row] for row in np.flatnonzero(kept))
+    return [word if isinstance(word, bytes) else str(word).encode() for word in kept_words]
 
 
 def _numbers(column: "Array", kept: np.ndarray) -> np.ndarray:
@@ -370,8 +411,7 @@ def _time_numbers(found: "Array", decimals: int) -> tuple[np.ndarray, np.ndarray
     from pyarrow import types
 
     if types.is_decimal(found.type):
-        read = [None if number is None else time_of_decimal(number, decimals) for number in found.to_pylist()]
-        return np.array([time or 0 for time in read], np.int64), np.array([time is not None for time in read], np.bool_)
+        return _of_decimals(found, decimals)
     if types.is_integer(found.type):
         held = found.fill_null(0).to_numpy(zero_copy_only=False)
         fits = TIME.holds(held)
@@ -380,3 +420,9 @@ def _time_numbers(found: "Array", decimals: int) -> tuple[np.ndarray, np.ndarray
     if types.is_floating(found.type):
         return times_of_floats(found.fill_null(0).to_numpy(zero_copy_only=False), decimals)
     return None
+
+
+def _of_decimals(found: "Array", decimals: int) -> tuple[np.ndarray, np.ndarray]:
+    """Decimals as integers of 10^-decimals: int64, and whether each is one that int64 holds, bool."""
+    read = [None if number is None else time_of_decimal(number, decimals) for number in found.to_pylist()]
+    return np.array([one or 0 for one in read], np.int64), np.array([one is not None for one in read], np.bool_)

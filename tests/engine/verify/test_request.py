@@ -3,6 +3,7 @@ been met.
 """
 
 import json
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ import csaw
 from csaw.engine.api import registry
 from csaw.engine.api.rules import VISITED
 from csaw.engine.stores import open_samples
-from csaw.partition.errors import OptionError
+from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.write import write_graph
 
 MORE = {int: lambda value: value + 3, list: lambda value: [one + 3 for one in value]}
@@ -89,12 +90,36 @@ def test_every_size_of_a_request_is_held_against_the_arrays(store, tmp_path, alg
         (path / "zarr.json").write_text(whole)
         forged(path, said(lambda request, name=name: request.update({name: request[name] + 1})))
         assert "request" in failed(path)
+    sources = ("everyone x 1", "list x 1", f"{asked['sources']} more", f"{asked['sources']} labelled {'0' * 32}")
+    for name, words in (("select", ["magic"]), ("collision", [""]), ("sources", sources)):
+        for word in words:
+            (path / "zarr.json").write_text(whole)
+            forged(path, said(lambda request, name=name, word=word: request.update({name: word})))
+            with suppress(StoreError):  # of clusters without a digest
+                assert "request" in failed(path)
     visited = json.loads(whole)["attributes"]["manifest"].get("visited")
     for other in {*VISITED} - {visited} if visited else ():
         (path / "zarr.json").write_text(whole)
         forged(path, lambda attributes, other=other: attributes["manifest"].update(visited=other))
         assert "request" in failed(path)
     assert [name for name in unseen if (algo, name) not in UNSEEN] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [
+        ("seed", csaw.verify),
+        ("sources", lambda path: csaw.refresh(path, path.with_name("r.zarr"))),
+        ("fingerprint", lambda path: csaw.refresh(path, path.with_name("r.zarr"))),
+        ("algorithm", lambda path: csaw.evaluate(path.with_name("g.zarr"), path, estimate=True)),
+    ],
+)
+def test_what_a_request_lacks_is_named_where_it_is_read(tmp_path, name, use):
+    graph = csaw.partition([(k, (k * k + 1) % 30) for k in range(30)], tmp_path / "g.zarr")
+    path = drawn(graph, tmp_path, "minibatch")
+    forged(path, said(lambda request: request.pop(name)))
+    with pytest.raises(StoreError, match=f"zarr.json: expected a request with {name}, found None; sample again"):
+        use(path)
 
 
 def test_an_induced_subgraph_holds_what_can_have_been_met(store, tmp_path):

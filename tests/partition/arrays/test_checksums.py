@@ -311,6 +311,7 @@ def forged(store, change):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
+        ("edge_ids", 2**63),
         ("partitioner", "range"),
         ("partitioner", {}),
         ("partitioner", {"method": ["range"]}),

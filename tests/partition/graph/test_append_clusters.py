@@ -51,7 +51,8 @@ def test_clusters_stay_and_cluster_gcn_verifies(tmp_path, method, directed):
     before = base.read_clusters()
     csaw.sample(base, tmp_path / "s.zarr", algo="cluster-gcn", clusters_per_batch=2, seed=3)
     edges = [(k, rng.randrange(7, 67)) for k in range(70, 80) for _ in range(3)] + [(90, 91), (8, 9), (13, 40)]
-    store = csaw.append(tmp_path / "g.zarr", edges)
+    (tmp_path / "new.txt").write_text("".join(f"{u} {v}\n" for u, v in edges))
+    store = csaw.append(tmp_path / "g.zarr", edges if directed else tmp_path / "new.txt")
     assert np.array_equal(store.read_clusters()[: base.vertices], before)
     dense = {int(one): number for number, one in enumerate(store.original_ids(np.arange(store.vertices)))}
     wanted = by_hand(before.tolist(), 6, [(dense[a], dense[b]) for a, b in edges], store.vertices)
@@ -67,6 +68,16 @@ def test_clusters_stay_and_cluster_gcn_verifies(tmp_path, method, directed):
     gone = csaw.append(tmp_path / "g.zarr", [(70, 8), (8, 9)], remove=True)
     assert np.array_equal(gone.read_clusters(), store.read_clusters())
     assert open_graph(tmp_path / "g.zarr", version=0).clusters.digest == base.clusters.digest
+
+
+@pytest.mark.parametrize("duplicates", ["first", "last"])
+def test_repeated_rows_are_one_edge_to_the_clusters(tmp_path, duplicates):
+    (tmp_path / "old.txt").write_text("".join(f"{k} {k}\n" for k in range(6)))
+    base = csaw.partition(tmp_path / "old.txt", tmp_path / "g.zarr", num_clusters=2, clustering="random")
+    near = [int(np.flatnonzero(base.read_clusters() == which)[0]) for which in (0, 1)]
+    rows = [(near[0], 9), *[(near[1], 9)] * 3]  # a tie, which is for the first
+    grown = csaw.append(tmp_path / "g.zarr", rows, duplicates=duplicates)
+    assert grown.read_clusters()[-1] == 0
 
 
 def test_clusters_that_have_changed_are_refused(tmp_path):

@@ -3,6 +3,7 @@ whatever library has it, and is never in memory as a whole when a store is writt
 """
 
 import subprocess
+from functools import partial
 
 import numpy as np
 import pytest
@@ -175,6 +176,26 @@ def lacking(place, name):
     return held.set_column(held.schema.names.index(name), name, pa.array(values, held[name].type))
 
 
+def test_a_reader_is_read_once(tmp_path):
+    """Else a graph of the batches that are left would follow a preview, or an error that advises an option."""
+    columns = lacking(1, "to").select(["from", "to"])
+
+    def store(reader, **how):
+        return csaw.partition(reader, tmp_path / "g.zarr", **how)
+
+    for first in (csaw.partition.preview, csaw.graph, store):
+        reader = pa.RecordBatchReader.from_batches(columns.schema, iter(columns.to_batches(max_chunksize=9)))
+        with pytest.raises(OptionError, match="no column 'cost'"):
+            store(reader, weights="cost")
+        with pytest.raises(FormatError, match="row 2, column to: expected a value"):
+            first(reader)
+        for again in (csaw.graph, partial(store, on_error="skip")):
+            with pytest.raises(OptionError, match="RecordBatchReader: it was read before, and gives each row once"):
+                again(reader)
+    table = columns.slice(2)
+    assert store(table, overwrite=True).fingerprint == store(table, overwrite=True).fingerprint
+
+
 class Broken:
     """A stream that ends with an error of its library, behind a first batch."""
 
@@ -274,6 +295,29 @@ def test_what_is_no_table_of_edges_is_refused_with_a_sentence(tmp_path, data, op
     with pytest.raises(error, match=said):
         csaw.partition(given, tmp_path / "g.zarr", **options)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "float16"])
+def test_floats_that_stand_for_several_ids_are_none(tmp_path, kind):
+    end = {"float64": 2.0**53, "float32": 2.0**24, "float16": 2.0**11}[kind]
+    for ids, good in (([0, end - 1, 1], True), ([0, end, 1], False)):
+        table = pa.table({"u": pa.array(np.array(ids, kind)), "v": [0, 1, 2]})
+        for make in (csaw.graph, lambda data: csaw.partition(data, tmp_path / "g.zarr", overwrite=True)):
+            for data in (Stream(table), (np.array(ids, kind), [0, 1, 2])):
+                if good:
+                    assert make(data).vertices == 4
+                else:
+                    with pytest.raises(CsawError, match=r"below 2\^53, or 2\^24 in float32"):
+                        make(data)
+
+
+def test_times_that_arrow_would_round_are_refused(tmp_path):
+    pd = need_package("pandas")
+    at = pd.Timestamp("2026-01-01 05:00:00.000000001", tz="UTC")
+    for when in ([at.date(), at.floor("s").to_pydatetime()], [at, at.tz_convert("Asia/Tokyo")]):
+        table = pd.DataFrame({"u": [1, 2], "v": [2, 3], "when": pd.Series(when, dtype=object)})
+        with pytest.raises(FormatError, match="column when holds times of several kinds"):
+            csaw.partition(table, tmp_path / "g.zarr", time="when")
 
 
 def test_options_that_contradict_are_refused(tmp_path):

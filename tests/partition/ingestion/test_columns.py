@@ -123,6 +123,7 @@ def test_one_end_is_enough_to_choose_between_two_pairs(tmp_path, options, found)
         ("5 9 1.0\n7 3 2.0\n", {"weight_column": "1_0"}, "--weight-column: no column '1_0'; there is no header"),
         ("source,target\n5,9\n", {"weight_column": "\u00b2"}, "no column '\u00b2'; it has source, target"),
         ("5 9 1\n7 3 1\n", {"weight_column": "2"}, "column 2 cannot have two roles"),
+        ("u,v,w,W\n5,9,1,2\n", {}, "columns 3 and 4 are both called w; choose one with --weight-column"),
         ("5 9\n7 3\n", {"source_column": "3"}, "--source-column 3: expected a number from 1 to 2"),
         ("1 5 9\n2 7 3\n", {"source_column": "2"}, "does not show which"),
         (",0,1\n0,5,9\n1,7,3\n", {"source_column": "1", "target_column": "3"}, "column 3 has that name"),

@@ -1,11 +1,15 @@
 """Parquet and Arrow tables: the checks that text has, and errors that name the file, the column and the row."""
 
+import json
+from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pytest
 from helpers.ingested import rows
 from helpers.machine import need_package
 
+import csaw
 from csaw.partition import IngestOptions, ingest
 from csaw.partition.errors import CsawError
 
@@ -94,6 +98,46 @@ def test_tables_skip_bad_rows_and_take_words_as_integers_where_they_are_asked_to
         read(tmp_path, source=["x"], target=["1"], options={"id_type": "int"})
 
 
+def test_bytes_are_words_and_floats_are_none(tmp_path):
+    mixed = read(tmp_path, source=["a", "é"], target=pyarrow.array(["é".encode(), b"a"]))
+    assert rows(mixed) == [("a", "é"), ("é", "a")]
+    signed = read(tmp_path, source=["+5", "007"], target=["-4", "3"], options={"id_type": "int"})
+    assert rows(signed) == [(5, -4), (7, 3)]
+    with pytest.raises(CsawError, match="column source holds double, expected vertex ids: integers or strings"):
+        read(tmp_path, source=[5.0, 7.0], target=["5", "7"], options={"id_type": "string"})
+
+
+def test_what_python_cannot_show_is_an_error_with_the_row(tmp_path):
+    far = pyarrow.array([2**60, 0], pyarrow.timestamp("ms"))
+    times = {"time_column": "when", "time_format": "iso", "time_decimals": 9}
+    with pytest.raises(CsawError, match=rf"row 1, column when: expected a date .*, found '{2**60}'"):
+        read(tmp_path, **ENDS, when=far, options=times)
+    with pytest.raises(CsawError, match=r"e\.parquet: row 1 or a later one cannot be read \(OverflowError"):
+        read(tmp_path, source=far, target=far, options={"id_type": "string"})
+    tables = {"user": {"file": "e.parquet", "key": "source", "time": "target", "references": {"source": "user"}}}
+    said = {"tables": tables, "time_format": "iso", "time_decimals": 9}
+    (tmp_path / "shop.json").write_text(json.dumps(said))
+    parquet.write_table(pyarrow.table({"source": [5, 7], "target": far}), tmp_path / "e.parquet")
+    with pytest.raises(CsawError, match=rf"row 1, column target: expected a date .*, found '{2**60}'"):
+        csaw.partition(tmp_path / "shop.json", tmp_path / "g.zarr", overwrite=True)
+
+
+def test_words_that_are_no_utf_8_keep_their_bytes(tmp_path):
+    offsets, text = pyarrow.array([0, 1, 2], pyarrow.int32()).buffers()[1], pyarrow.py_buffer(b"\xffa")
+    words = pyarrow.Array.from_buffers(pyarrow.string(), 2, [None, offsets, text])
+    store = read(tmp_path, source=words, target=words)
+    assert [bytes(word) for word in store.stored_ids().encoded(np.arange(2))] == [b"a", b"\xff"]
+
+
+def test_decimals_and_floats_that_stand_for_several_integers_are_none(tmp_path):
+    exact = [Decimal(2**53 + 1), Decimal(-(2**63))]
+    held = read(tmp_path, **ENDS, cost=pyarrow.array(exact), options={"edge_columns": ("cost:int64",)})
+    assert held.load(held.further_columns).columns["cost"].tolist() == exact
+    for cost in (pyarrow.array([Decimal("9007199254740990.6")] * 2), pyarrow.array([2.0**24] * 2, pyarrow.float32())):
+        with pytest.raises(CsawError, match="row 1, column cost: expected a number that int64 holds"):
+            read(tmp_path, **ENDS, cost=cost, options={"edge_columns": ("cost:int64",)})
+
+
 @pytest.mark.parametrize("suffix", ["parquet", "feather"])
 def test_malformed_rows_behind_those_that_were_read_are_not_counted_as_good(tmp_path, suffix):
     batches = [
@@ -129,6 +173,21 @@ def test_a_damaged_table_is_refused_by_its_name(tmp_path, suffix):
         with pytest.raises(CsawError, match=rf"e.{suffix}: the file is damaged"):
             ingest(str(file), tmp_path / "h.zarr", IngestOptions())
     assert not (tmp_path / "h.zarr").exists()
+
+
+def test_offsets_of_a_damaged_arrow_file_are_not_followed(tmp_path):
+    file, words = tmp_path / "e.arrow", [f"word{k:04}" for k in range(300)]
+    feather.write_feather(pyarrow.table({"source": words, "target": words}), str(file), compression="uncompressed")
+    whole = file.read_bytes()
+    offsets = np.arange(301, dtype=np.int32) * 8
+    place = whole.index(offsets.tobytes())
+    offsets[150] = 2**30
+    file.write_bytes(whole[:place] + offsets.tobytes() + whole[place + offsets.nbytes :])
+    user = {"file": "e.arrow", "key": "source", "references": {"target": "user"}}
+    (tmp_path / "shop.json").write_text(json.dumps({"tables": {"user": user}}))
+    for given in (file, tmp_path / "shop.json"):
+        with pytest.raises(CsawError, match=r"e\.arrow: the file is damaged"):
+            csaw.partition(given, tmp_path / "g.zarr")
 
 
 def test_a_bad_cell_late_in_a_csv_table_is_named_by_its_line(tmp_path):
@@ -201,6 +260,14 @@ def test_values_of_folders_that_do_not_fit_are_errors(tmp_path, value, said):
         folder = (folder / "year=None").rename(tmp_path / "moved")
     with pytest.raises(CsawError, match=said):
         ingest(folder, tmp_path / "g.zarr", IngestOptions(edge_columns=("year:int16",)))
+
+
+def test_ids_of_folders_keep_their_zeros(tmp_path):
+    for value, target in (("007", "a"), ("7", "b")):
+        (tmp_path / "edges" / f"code={value}").mkdir(parents=True)
+        parquet.write_table(pyarrow.table({"v": [target]}), tmp_path / "edges" / f"code={value}" / "1.parquet")
+    options = IngestOptions(source_column="code", target_column="v")
+    assert rows(ingest(tmp_path / "edges", tmp_path / "g.zarr", options)) == [("007", "a"), ("7", "b")]
 
 
 def test_a_column_of_the_file_counts_more_than_its_folder(tmp_path):
