@@ -7,6 +7,7 @@ import pkgutil
 import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from types import BuiltinFunctionType, ModuleType
 
@@ -169,7 +170,9 @@ def kernels():
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             source = Path(found.module_finder.path, f"{found.name.rpartition('.')[2]}.py")
             if source.is_file() and "njit" in source.read_text():
-                module = importlib.import_module(found.name)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # of libraries that the modules of loaders import
+                    module = importlib.import_module(found.name)
                 yield from (one for one in vars(module).values() if isinstance(one, CPUDispatcher))
 
 
