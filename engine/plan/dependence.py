@@ -17,7 +17,7 @@ from csaw.partition.graph.store import GraphStore
 
 OF_NEIGHBORS = {"dst_degree"}  # what hooks read of rows of vertices that need not be visited
 OF_ALL = {"vertices", "random_vertex"}  # what they read of the number of vertices
-LISTED = {"dst", "src", "prev", "source", "-1"}  # what update of a traversal may return: ends of its edges, or none
+LISTED = {"dst", "src", "prev", "source", "-1"}  # vertices that are ends of edges of an instance, or none
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,8 @@ def dependence(store: GraphStore, algorithm: Algorithm, plan: Plan, *, grows: bo
     needs, request = plan.needs, plan.request
     of_bias = hooks.edge_bias(algorithm, needs.weighted, store.hook_columns)
     others = hooks.others(algorithm, needs.weighted, store.hook_columns)
-    reads = of_bias.reads.union(*(hook.reads for hook in others.values() if hook))
+    texts = [of_bias, *others.values()]
+    reads = frozenset[str]().union(*(hook.reads for hook in texts if hook))
     update = None if isinstance(algorithm, Walk) else others["update"]
     reasons = {
         "an instance joins walks until it has enough vertices (--target)": bool(request.target),
@@ -61,6 +62,7 @@ def dependence(store: GraphStore, algorithm: Algorithm, plan: Plan, *, grows: bo
         "hooks ask for edges of vertices that a sample does not list": needs.asks_far,
         "update may expand vertices that a sample does not list": update is not None and _may_leave_edges(update),
         "hooks read the number of vertices": grows and bool(reads & OF_ALL),
+        "hooks read data of vertices that may be new": grows and any(map(_may_read_new, filter(None, texts))),
     }
     layered, last = isinstance(algorithm.rule, VertexLayer), None
     neighbors = layered or bool(reads & OF_NEIGHBORS)
@@ -79,11 +81,27 @@ def _depth(algorithm: Algorithm) -> int | None:
 
 def _may_leave_edges(update: hooks.Hook) -> bool:
     """Whether a traversal may expand a vertex that no edge leads to: without neighbors, it is not in the sample."""
-    with hooks.TREES:
-        nodes = list(ast.walk(ast.parse(update.source)))
+    nodes = _nodes(update)
     ends = [end for one in nodes if isinstance(one, ast.Return) and one.value for end in results_of(one.value)]
+    return _may_be_others(ends, nodes)
+
+
+def _may_read_new(hook: hooks.Hook) -> bool:
+    """Whether a hook may read data of a vertex by a number that was none when the graph had fewer vertices."""
+    nodes = _nodes(hook)
+    asked = [one.args[-1] for one in nodes if isinstance(one, ast.Call) and ast.unparse(one.func) == "column_value"]
+    return _may_be_others(asked, nodes)
+
+
+def _nodes(hook: hooks.Hook) -> list[ast.AST]:
+    with hooks.TREES:
+        return list(ast.walk(ast.parse(hook.source)))
+
+
+def _may_be_others(vertices: list[ast.expr], nodes: list[ast.AST]) -> bool:
+    """Whether expressions for vertices in a hook may be others than the ends of its edge, its source, or none."""
     stored = {one.id for one in nodes if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-    return bool(stored & LISTED) or any(ast.unparse(one) not in LISTED for one in ends)
+    return any(ast.unparse(one) not in LISTED - stored for one in vertices)
 
 
 def law_of(store: GraphStore, algorithm: Algorithm, plan: Plan) -> list[object]:

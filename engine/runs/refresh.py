@@ -13,6 +13,7 @@ import numpy as np
 from csaw.engine.runs.comparison import COMPARING, Comparison
 from csaw.engine.runs.job import backends_of, manifest, stored_as
 from csaw.engine.runs.summary import Times, summed_up
+from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.samples.layouts import VERTEX, Arrays, kind_of
@@ -44,7 +45,8 @@ def refresh(
     overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Record:
-    """Write the sample as a full draw on the changed graph would have it.
+    """Write the sample as a full draw on the changed graph would have it. A virtual sample stays virtual: the store has
+    the same request of the changed graph, and nothing is drawn.
 
     After a kill, the same call continues from the groups that are there.
 
@@ -55,7 +57,7 @@ def refresh(
         progress: called with the number of finished instances each time it grows.
 
     Returns:
-        The summary of the run, with the entry ``refreshed``.
+        The summary of the run, with the entry ``refreshed``; of a virtual sample that of :func:`commit_virtual`.
 
     Raises:
         StoreError: ``out`` cannot be written, exists already, or belongs to another run; or a file has changed.
@@ -69,6 +71,9 @@ def refresh(
     if found.is_up_to_date and in_place:
         discard_replaced(path)
         return found.samples.results | {REFRESHED: found.counts(np.zeros(found.instances, bool))}
+    if found.samples.is_virtual:
+        counts = {REFRESHED: found.counts(found.all_again())}
+        return commit_virtual(job, path, overwrite=overwrite or in_place) | counts
     options = stored_as(job)
     resume = is_begun(path, GroupWriter(path, manifest(job), **options).attributes)
     overwrite = overwrite or in_place

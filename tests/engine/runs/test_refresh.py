@@ -14,6 +14,7 @@ from fuzz import child
 from fuzz.kills import Steps, kill_at
 from helpers.forged import forged
 from helpers.machine import need_package
+from helpers.refreshed import SEED, compared, edges_of, grown, stored, text
 
 import csaw
 from csaw.engine.plan import planning
@@ -22,7 +23,6 @@ from csaw.engine.runs.refresh import refresh
 from csaw.engine.samples import group_writer
 from csaw.partition.errors import OptionError, StoreError
 
-SEED = 3
 DRAWN = [  # algorithm, options, whether instances are kept when a few rows change
     ("deepwalk", {"walk_length": 6}, True),
     ("deepwalk", {"walk_length": 6, "weighted": False}, True),
@@ -100,55 +100,6 @@ TIMED = [
     ),
     ("deepwalk", {"walk_length": 4, "edge_bias": "e.time"}),
 ]
-
-
-def edges_of(rng, vertices, count, weighted=False, timed=False):
-    """``count`` different pairs with numbers beside them."""
-    found = set()
-    while len(found) < count:
-        a, b = rng.randrange(vertices), rng.randrange(vertices)
-        if a != b:
-            found.add((min(a, b), max(a, b)))
-    return [(*ends, *([rng.randrange(1, 9)] * weighted), *([rng.randrange(100)] * timed)) for ends in sorted(found)]
-
-
-def text(path, rows):
-    path.write_text("".join(" ".join(map(str, row)) + "\n" for row in rows))
-    return path
-
-
-def grown(folder, seed=1, *, weighted=True, directed=False, timed=False, far=False):
-    """A store of three versions: rows are added, removed, and where ``far`` lead to new vertices."""
-    rng, vertices = random.Random(seed), 80
-    kinds = {"weighted": weighted, "timed": timed}
-    rows = edges_of(rng, vertices, 170, **kinds)
-    more = {"weight_column": 3} if weighted else {}
-    more |= {"time_column": 3 + weighted} if timed else {}
-    made = csaw.partition(text(folder / "a.txt", rows), folder / "g.zarr", directed=directed, partitions=5, **more)
-    new = edges_of(rng, vertices, 2, **kinds) + ([(3, 1000, *rows[0][2:]), (200, 1000, *rows[0][2:])] if far else [])
-    csaw.append(made.path, text(folder / "b.txt", new), **more)
-    if not timed:
-        csaw.append(made.path, text(folder / "c.txt", rows[:1]), remove=True, **more)
-    return made.path
-
-
-def stored(path):
-    """The bytes of all files but those with times of the run."""
-    files = [file for file in sorted(path.rglob("*")) if file.is_file()]
-    named = {str(file.relative_to(path)): file for file in files}
-    return {name: file.read_bytes() for name, file in named.items() if not name.startswith("results")}
-
-
-def compared(graph, folder, algo, options, **how):
-    """Draw on the oldest version, bring it up to date, and hold it against a full draw; what was refreshed."""
-    own = options | {"algo": algo, "seed": SEED, "device": "cpu"} | how
-    csaw.sample(csaw.open_graph(graph, version=0), folder / "s.zarr", **own)
-    done = csaw.refresh(folder / "s.zarr", folder / "new.zarr", device="cpu")
-    csaw.sample(graph, folder / "full.zarr", **own)
-    found, wanted = stored(folder / "new.zarr"), stored(folder / "full.zarr")
-    assert found.keys() == wanted.keys()
-    assert [name for name in found if found[name] != wanted[name]] == []
-    return done.results["refreshed"]
 
 
 @pytest.mark.parametrize(("algo", "options", "keeps"), DRAWN, ids=lambda one: str(one)[:60])
@@ -397,15 +348,8 @@ def test_a_graph_that_was_moved_still_has_the_version(tmp_path):
     assert stored(tmp_path / "s.zarr") == stored(tmp_path / "full.zarr")
 
 
-def test_what_cannot_be_brought_up_to_date_is_refused(tmp_path):
+def test_sources_that_a_sample_lacks_are_given_again(tmp_path):
     graph = grown(tmp_path, 8)
-    csaw.sample(graph, tmp_path / "virtual.zarr", virtual=True)
-    with pytest.raises(StoreError, match="is a virtual sample, which is drawn when it is read"):
-        csaw.refresh(tmp_path / "virtual.zarr")
-    data = {"x": np.ones(len(csaw.sample(graph, walk_length=1).walks))}
-    csaw.sample(graph, tmp_path / "columns.zarr", walk_length=2, columns=data, edge_bias='1 + e.column("x", e.dst)')
-    with pytest.raises(OptionError, match="a sample does not keep the data of columns"):
-        csaw.refresh(tmp_path / "columns.zarr")
     sources = [2, 3, 5, 7, 11]
     csaw.sample(csaw.open_graph(graph, version=0), tmp_path / "part.zarr", walk_length=2, sources=sources, instances=3)
     with pytest.raises(OptionError, match="lacks some of its sources; give them with sources"):
