@@ -7,12 +7,16 @@ from dataclasses import dataclass
 
 from csaw.engine.api import hooks
 from csaw.engine.api.algorithm import Algorithm, Traversal, Walk
+from csaw.engine.api.bases import LinksWithNegatives
 from csaw.engine.api.derived_law import results_of
 from csaw.engine.api.rules import BudgetLayers, Clocks, VertexLayer
 from csaw.engine.api.termination import is_unlimited
+from csaw.engine.plan.by_relation import fanouts_of, needs_relations
 from csaw.engine.plan.choices import Method
+from csaw.engine.plan.metapath import Metapath, can_be_staged
 from csaw.engine.plan.plan import Plan
 from csaw.engine.plan.selection import bounds, bounds_of_trials
+from csaw.engine.sources.link_ends import relation_of
 from csaw.partition.graph.store import GraphStore
 
 OF_NEIGHBORS = {"dst_degree"}  # what hooks read of rows of vertices that need not be visited
@@ -26,12 +30,14 @@ class Dependence:
 
     ``everything``: why it may depend on all of the graph, in words; empty if its rows decide. ``neighbors``: whether it
     reads degrees or rows of neighbors of the vertices whose rows it reads. ``depth``: the number of steps or hops after
-    which it reads no row; None, it reads those of all of its vertices.
+    which it reads no row; None, it reads those of all of its vertices. ``relations``: the numbers of those relations
+    whose edges it reads, each by itself; None, it reads edges whatever their relation.
     """
 
     everything: str
     neighbors: bool
     depth: int | None
+    relations: tuple[int, ...] | None
 
 
 def dependence(store: GraphStore, algorithm: Algorithm, plan: Plan, *, grows: bool) -> Dependence:
@@ -57,8 +63,7 @@ def dependence(store: GraphStore, algorithm: Algorithm, plan: Plan, *, grows: bo
         "vertices are drawn by sums over all edges": needs.columns,
         "edges are drawn from the whole graph": needs.everywhere,
         "clusters are those of the whole graph": needs.clusters,
-        "vertices without an edge are drawn from the whole graph": plan.sample_layout == "links",
-        "the graph has several types of vertices": store.stored.types is not None,
+        **(_of_links(store, algorithm, grows=grows) if isinstance(algorithm, LinksWithNegatives) else {}),
         "hooks ask for edges of vertices that a sample does not list": needs.asks_far,
         "update may expand vertices that a sample does not list": update is not None and _may_leave_edges(update),
         "hooks read the number of vertices": grows and bool(reads & OF_ALL),
@@ -69,7 +74,34 @@ def dependence(store: GraphStore, algorithm: Algorithm, plan: Plan, *, grows: bo
     reads_all = request.induced or plan.induced or isinstance(algorithm.rule, Clocks | BudgetLayers)  # edges among all
     if not (neighbors or reads_all):
         last = _depth(algorithm)
-    return Dependence(next((said for said, holds in reasons.items() if holds), ""), neighbors, last)
+    everything = next((said for said, holds in reasons.items() if holds), "")
+    return Dependence(everything, neighbors, last, _relations(store, algorithm, request.metapath))
+
+
+def _of_links(store: GraphStore, algorithm: LinksWithNegatives, *, grows: bool) -> dict[str, bool]:
+    """Why the negatives of a link may depend on more than the row of its source, and whether they do."""
+    number, types = relation_of(store, algorithm), store.types
+    fixed = number is not None and types is not None and types.relations[number].target != types.names[-1]
+    return {
+        "negatives are drawn by the degrees of all vertices": algorithm.negative_bias == "degree",
+        "negatives are drawn by the times of all edges": algorithm.negative_time is not None,
+        "negatives may be vertices that are new": grows and not fixed,  # only the last type has new ones
+    }
+
+
+def _relations(store: GraphStore, algorithm: Algorithm, metapath: str) -> tuple[int, ...] | None:
+    """The relations whose rows an algorithm reads, each by itself; None if it reads those of all together."""
+    if store.types is None:
+        return None
+    if (number := relation_of(store, algorithm)) is not None:
+        return (number,)
+    if (fanouts := fanouts_of(algorithm)) is not None:
+        return tuple(number for number, sizes in enumerate(fanouts.values()) if any(sizes))
+    if needs_relations(algorithm, store):
+        return tuple(range(len(store.types.relations)))
+    if not (metapath and can_be_staged(algorithm)):
+        return None
+    return tuple({*Metapath.parsed(metapath, store.types).relations})
 
 
 def _depth(algorithm: Algorithm) -> int | None:

@@ -297,8 +297,11 @@ def _compared(samples: Samples, before: Job | None, job: Job, gone: str) -> Comp
         from csaw.partition.graph.changed_rows import changed_rows, with_edge_to  # brings Numba
 
         assert before is not None
-        changed = changed_rows(before.store, job.store, job.plan.needs.stored_columns)
+        changed = changed_rows(before.store, job.store, job.plan.needs.stored_columns, reads.relations)
         rows = int(changed.sum())
+        if job.sources.edges:  # a link is the edge of a number, and behind a row that has grown this is another
+            begins = [_rows_of(one).read_indptr()[: before.store.vertices] for one in (before, job)]
+            changed[: before.store.vertices] |= begins[0] != begins[1]
         if reads.neighbors:
             changed = with_edge_to(job.store, changed)
     return Comparison(samples, before, job, everything, changed, reads, rows)
@@ -316,12 +319,21 @@ def _why_everything(samples: Samples, before: Job | None, job: Job, gone: str) -
         return f"{other[0]} is {now.get(other[0])} on this graph, and was {was[other[0]]}"
     if not _same_vertices(before.store, job.store):
         return "vertices have other numbers in this graph"
-    laws = [law_of(one.store if one.rows is None else one.rows, one.algorithm, one.plan) for one in (before, job)]
+    laws = [law_of(_rows_of(one), one.algorithm, one.plan) for one in (before, job)]
     if laws[0] != laws[1]:
         return "the bounds of its biases have changed with the graph"
+    if job.sources.kind is SourceKind.LINKS and before.sources.edges != job.sources.edges:
+        return "links are drawn from all edges"
+    if job.sources.are_links and before.store.multigraph != job.store.multigraph:  # their rows are searched otherwise
+        return "edges are repeated in one of both graphs only"
     if before.sources.chances_of(0, 1) is not None and before.store.vertices != job.store.vertices:
         return "the chances of seeds depend on the number of vertices"
     return ""
+
+
+def _rows_of(job: Job) -> GraphStore:
+    """The graph from whose rows a job draws."""
+    return job.store if job.rows is None else job.rows
 
 
 def _same_vertices(old: GraphStore, new: GraphStore) -> bool:

@@ -205,19 +205,32 @@ def _as_in(held: Identifiers, fill: int, name: str, array: np.ndarray) -> np.nda
 
 
 class EdgeNumbers:
-    """Moves the numbers of edges in mini-batches, ``e_id``: an edge has another number behind rows that have grown."""
+    """Moves the numbers of edges in mini-batches, ``e_id``: an edge has another number behind rows that have grown, and
+    behind edges of relations that the mini-batch has not read.
+    """
 
     def __init__(self, found: Comparison) -> None:
-        self.before = self.now = np.zeros(0, np.int64)
-        if found.before is not None and "e_id" in found.samples:
-            self.before, self.now = found.before.store.read_indptr(), found.job.store.read_indptr()
+        self.before = self.now = self.old = self.new = np.zeros(0, np.int64)
+        if found.before is None or found.everything or "e_id" not in found.samples:
+            return
+        before, now, relations = found.before.store, found.job.store, found.reads.relations
+        self.before, self.now = before.read_indptr(), now.read_indptr()
+        if relations is not None:
+            from csaw.partition.graph.changed_rows import moved_edges  # brings Numba
+
+            self.old, self.new = moved_edges(before, now, relations)
 
     def moved(self, arrays: Arrays) -> Arrays:
         """The arrays of a group with the numbers that edges have now, where their rows have not changed."""
         if not self.before.size or "e_id" not in arrays:
             return arrays
-        row = np.searchsorted(self.before, arrays["e_id"], side="right") - 1
-        return arrays | {"e_id": arrays["e_id"] - self.before[row] + self.now[row]}
+        edges = arrays["e_id"]
+        row = np.searchsorted(self.before, edges, side="right") - 1
+        moved = edges - self.before[row] + self.now[row]
+        if self.old.size:
+            place = np.minimum(np.searchsorted(self.old, edges), self.old.size - 1)
+            moved = np.where(self.old[place] == edges, self.new[place], moved)
+        return arrays | {"e_id": moved}
 
 
 def _spans(chosen: np.ndarray, near: int) -> list[tuple[int, int]]:
