@@ -12,7 +12,7 @@ import numpy as np
 
 from csaw.engine.runs.comparison import COMPARING, Comparison
 from csaw.engine.runs.job import backends_of, manifest, stored_as
-from csaw.engine.runs.summary import Times, summed_up
+from csaw.engine.runs.summary import Begun, drawn_and_sealed
 from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.samples.identifiers import Identifiers
@@ -25,12 +25,11 @@ from csaw.engine.schedule.batch_loop import Batches
 from csaw.engine.schedule.targets import batches_of
 from csaw.engine.schedule.workers import Totals, totals_of
 from csaw.partition.base import arguments
-from csaw.partition.base.kernel_time import Stopwatch, compiled, stand_aside
+from csaw.partition.base.kernel_time import Lapse, Stopwatch, stand_aside
 from csaw.partition.base.parallel import processors
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.python_names import reading
 from csaw.partition.base.stages import LOADING, SAMPLING, WRITING, course
-from csaw.partition.errors import BiasError, OptionError
 
 REFRESHED = "refreshed"
 """The entry of a summary that says how many instances were drawn again and how many were kept."""
@@ -66,7 +65,7 @@ def refresh(
         DeviceError: the GPU fails.
     """
     job, path = found.job, found.samples.path if out is None else Path(out)
-    watch, before = Stopwatch(), compiled()
+    begun = Begun()
     in_place = path.absolute() == found.samples.path.absolute()
     if found.is_up_to_date and in_place:
         discard_replaced(path)
@@ -82,18 +81,13 @@ def refresh(
         RefreshWriter(path, manifest(job), resume=resume, overwrite=overwrite, **options) as writer,
     ):
         wanted = found.all_again()
-        try:
+
+        def draw() -> tuple[Totals, Lapse]:
             working = Stopwatch()
-            totals = Refresh(found, writer, wanted, progress).run()
-            worked = working.read()
-        except (BiasError, OptionError):
-            writer.abandon()  # the same request would fail again
-            raise
-        sealing = Stopwatch()
-        writer.seal()
-        times = Times(watch.read(), worked, sealing.read(), compiled() - before)
+            return Refresh(found, writer, wanted, progress).run(), working.read()
+
+        results = drawn_and_sealed(job, writer, begun, draw, counted=False) | {REFRESHED: found.counts(wanted)}
         sizes = draft_sizes(writer)
-        results = summed_up(job, writer, totals, times, counted=False) | {REFRESHED: found.counts(wanted)}
         results |= {} if sizes is None else {"sampled_edges": sizes["edges"]}
         writer.finish(results)
     return results
