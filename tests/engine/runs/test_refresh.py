@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from fuzz import child
 from fuzz.kills import Steps, kill_at
+from helpers import refreshed_typed as typed
 from helpers.forged import forged
 from helpers.machine import need_package
 from helpers.refreshed import SEED, compared, edges_of, grown, stored, text
@@ -118,6 +119,16 @@ def test_it_has_them_where_vertices_are_new(tmp_path, algo, options, keeps, weig
     needs = "weighted" in options or "e.weight" in str(options)
     graph = grown(tmp_path, 2, weighted=weighted or needs, directed=not weighted, far=True)
     assert compared(graph, tmp_path, algo, options)["why"] != "vertices have other numbers in this graph"
+
+
+@pytest.mark.parametrize(
+    ("algo", "options", "keeps"), [one for one in DRAWN if "sources" not in one[1]], ids=lambda one: str(one)[:60]
+)
+@pytest.mark.parametrize("far", [False, True])
+@pytest.mark.one_in(3)
+def test_it_has_them_on_a_graph_of_several_types(tmp_path, algo, options, keeps, far):
+    graph = typed.grown(tmp_path, 2, far=far, weighted=True)
+    assert "types" not in compared(graph, tmp_path, algo, options)["why"]
 
 
 @pytest.mark.parametrize("algo", ["deepwalk", "node2vec", "neighbor", "minibatch", "layer"])
