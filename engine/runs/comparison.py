@@ -190,10 +190,16 @@ def compare(
 
 
 def _jobs(
-    samples: Samples, graph: str | Path | None, version: int | None, algo: Algo | None, options: Values
+    samples: Samples,
+    graph: str | Path | None,
+    version: int | None,
+    algo: Algo | None,
+    options: Values,
+    *,
+    back: bool = False,
 ) -> tuple[Job | None, Job, str]:
     """The job of a sample on the graph that it was drawn from, None if that cannot be had, and on another version; and
-    why it cannot be had.
+    why it cannot be had. ``back``: the other version is an earlier one, and columns of data are those of the sample.
     """
     path, held, request = samples.path, samples.manifest.get("graph", {}), samples.manifest["request"]
     _refuse_others(path, request, options)
@@ -206,7 +212,7 @@ def _jobs(
     given: Values = {one: request.get(one) for one in ASKED if request.get(one) is not None}
     given |= given_again(path, request, name) | options
     given |= _sources_of(samples, old or new) if options.get("sources") is None else {}
-    data, other = _data_of(samples, options.get("columns"), old, new)
+    data, other = _data_of(samples, options.get("columns"), old if back and old is not None else new)
     if old is None or other:
         why = f"the numbers of {other} have changed" if other else GONE
         return None, prepared_as(new, name, request, _as_asked(samples, new, name, given | data(new))), why
@@ -216,11 +222,9 @@ def _jobs(
     return before, prepared_as(new, name, request, given | data(new)), ""
 
 
-def _data_of(
-    samples: Samples, given: object, old: GraphStore | None, new: GraphStore
-) -> tuple[Callable[[GraphStore], Values], str]:
-    """A function that returns the option ``columns`` for either graph, of the numbers ``given`` for the larger one; and
-    the column in which vertices of the sample have other numbers than they had, in words, empty if there is none.
+def _data_of(samples: Samples, given: object, store: GraphStore) -> tuple[Callable[[GraphStore], Values], str]:
+    """A function that returns the option ``columns`` for ``store``, whose vertices have the numbers ``given``, or for a
+    graph of its first ones; and the column in which the sample had other numbers, in words, empty if there is none.
     """
     wanted = samples.manifest["request"].get("columns", {})
     if not wanted:
@@ -230,7 +234,7 @@ def _data_of(
             f"{samples.path} was drawn with columns of vertex data, which it does not store: "
             f"{', '.join(map(shown, wanted))}; give them with --columns, with numbers for all vertices"
         )
-    columns = read_columns(given, max((old or new, new), key=lambda store: store.vertices))
+    columns = read_columns(given, store)
     if set(columns.names) != set(wanted):
         raise OptionError(
             f"--columns: expected {', '.join(map(shown, wanted))}, with which {samples.path} was drawn, found "
@@ -422,7 +426,7 @@ def changed_since(samples: Samples, version: int, /, *, algo: Algo | None = None
         OptionError: as for :func:`compare`; or the version is a later one.
         StoreError: as for :func:`compare`; or there is no such version.
     """
-    own, other, gone = _jobs(samples, None, version, algo, options)
+    own, other, gone = _jobs(samples, None, version, algo, options, back=True)
     if own is None:
         raise StoreError(f"{samples.path}: {gone}")
     if version > own.store.version:

@@ -67,6 +67,38 @@ def test_where_numbers_of_a_column_are_others_all_is_drawn(tmp_path):
         csaw.changed(tmp_path / "new.zarr", since=0, columns=columns | {"x": columns["x"] + 1})
 
 
+def test_a_graph_with_other_numbers_of_vertices_takes_the_columns_by_its_own(tmp_path):
+    rows = [(k, (k * 7 + 1) % 60) for k in range(60)] + [(k, (k * 3 + 2) % 60) for k in range(60)]
+    ids = np.arange(60)
+    data = {"ids": ids, "x": ids % 11}
+    csaw.partition(rows, tmp_path / "g.zarr", directed=True)
+    for name, other in {
+        "fewer": [(a, b) for a, b in rows if a > 5 and b > 5],
+        "moved": [(a + 1, b + 1) for a, b in rows],
+    }.items():
+        made = csaw.partition(other, tmp_path / f"{name}.zarr", directed=True)
+        own = {"walk_length": 3, "edge_bias": OF_DST, "seed": SEED}
+        csaw.sample(tmp_path / "g.zarr", tmp_path / "s.zarr", overwrite=True, **own, columns=data)
+        here = made.vertex_ids()
+        given = {"ids": here[::-1], "x": here[::-1] % 11}
+        done = csaw.refresh(tmp_path / "s.zarr", tmp_path / "new.zarr", graph=made, columns=given, overwrite=True)
+        assert done.results["refreshed"]["why"]
+        csaw.sample(made, tmp_path / "full.zarr", overwrite=True, **own, columns=given)
+        assert stored(tmp_path / "new.zarr") == stored(tmp_path / "full.zarr")
+
+
+@pytest.mark.parametrize("version", [1, 0])
+def test_an_older_version_takes_columns_of_its_vertices(tmp_path, version):
+    graph = grown(tmp_path, 2, far=True)
+    columns, own = columns_of(graph), {"walk_length": 3, "edge_bias": OF_DST, "seed": SEED}
+    csaw.sample(graph, tmp_path / "s.zarr", **own, columns=columns)
+    old = csaw.open_graph(graph, version=version)
+    some = {name: array[: old.vertices] for name, array in columns.items()}
+    csaw.refresh(tmp_path / "s.zarr", version=version, columns=some)
+    csaw.sample(old, tmp_path / "full.zarr", **own, columns=some)
+    assert stored(tmp_path / "s.zarr") == stored(tmp_path / "full.zarr")
+
+
 def test_columns_that_are_missing_or_others_are_refused(tmp_path):
     graph = grown(tmp_path, 2, far=True)
     columns = columns_of(graph)
