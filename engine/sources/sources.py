@@ -22,7 +22,7 @@ from csaw.engine.sources.given_sources import Listed, read_sources, source_times
 from csaw.engine.sources.link_ends import are_links, edge_numbers, edges_of, require_pairs, require_relation
 from csaw.engine.sources.seeds import MOST_BATCHES, DrawnSeeds, Excluded, SeedOrder, order_of
 from csaw.engine.sources.start_edges import StartEdges
-from csaw.engine.sources.turns import Turns, rounds_of
+from csaw.engine.sources.turns import Turns
 from csaw.partition import GraphStore
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
@@ -192,7 +192,6 @@ class Sources:
         rounds = int(getattr(algorithm, "num_walks", 1))
         self.instances = self._instances(instances, rounds)
         if self.kind is SourceKind.ALL and self.one_after_the_other:
-            rounds = rounds_of(self.frontier_size, rounds, self.instances, self.vertices)
             self.turns = Turns.of(store.stored.growth, rounds)
         self.are_sets = self._are_sets(algorithm)
 

@@ -43,7 +43,7 @@ from csaw.engine.samples.stored import PartOf
 from csaw.engine.sources.digest import SourcesDigest
 from csaw.engine.sources.seeds import order_of
 from csaw.engine.sources.sources import kind_of_sources
-from csaw.engine.sources.turns import Turns, rounds_of
+from csaw.engine.sources.turns import Turns
 from csaw.engine.verify.checks import Check, Checks
 from csaw.engine.verify.induced import most_hops
 from csaw.partition.graph.store import GraphStore
@@ -162,8 +162,7 @@ class Asked:
         width = self.width()
         if width is not None:
             yield Number("sources of an instance", width, self.digest.width)
-        rounds = rounds_of(self.digest.width, self._rounds(), int(self.said["instances"]), self.store.vertices)
-        turns = Turns.of(self.store.stored.growth, rounds) if kind is SourceKind.ALL else None
+        turns = Turns.of(self.store.stored.growth, self._rounds()) if kind is SourceKind.ALL else None
         grown = () if turns is None or isinstance(a, MiniBatches) else tuple(turns.bounds[1:].tolist())
         yield Number("vertices of earlier versions", str(grown), str(self.digest.grown))
         each = self._instances_of_a_round()

@@ -16,7 +16,7 @@ from csaw.engine.plan.by_relation import fanouts_of, in_full
 from csaw.engine.samples import UNKNOWN, Samples
 from csaw.engine.samples.layouts import VERTEX, Arrays, kind_of
 from csaw.engine.sources.digest import SourcesDigest
-from csaw.engine.sources.turns import Turns, rounds_of
+from csaw.engine.sources.turns import Turns
 from csaw.engine.verify.by_relation import RowsByRelation
 from csaw.engine.verify.choices import Counted, class_tests, counted_here
 from csaw.engine.verify.course import passed
@@ -181,8 +181,7 @@ class Subject:
         self.asked = SourcesDigest.parse(str(request.get("sources", "")))
         self.sources = self.asked.kind
         self.starts_at_all = self.sources is SourceKind.ALL
-        num_walks, instances = int(getattr(algorithm, "num_walks", 1)), int(request.get("instances", 0))
-        self.turns = Turns.of(self.asked.grown, rounds_of(self.asked.width, num_walks, instances, store.vertices))
+        self.turns = Turns.of(self.asked.grown, int(getattr(algorithm, "num_walks", 1)))
         ids = store.stored_ids()
         self.dense = DenseIds(samples, ids if isinstance(ids, np.ndarray) else None, store.vertices)
         self.watches = list[Callable[[int, Arrays], None]]()
