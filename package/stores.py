@@ -304,10 +304,10 @@ def changed(sample: Place | Samples, since: int, *, algo: Algo | None = None, **
         StoreError: A version of the graph is missing, or as for :func:`csaw.refresh`.
     """
     from csaw.engine.runs.comparison import changed_since
-    from csaw.engine.samples import open_stored
+    from csaw.engine.stores import open_samples
 
     algo = sample.algo if algo is None and isinstance(sample, Samples) else algo
-    return changed_since(open_stored(_place_of(sample, "sample")), since, algo=algo, **options)
+    return changed_since(open_samples(_place_of(sample, "sample"), algo=algo), since, algo=algo, **options)
 
 
 @in_python({"graph": arguments.graph, "version": maybe(arguments.whole())})

@@ -106,7 +106,7 @@ def report_refresh(results: Facts, place: str, found: "Comparison", as_json: boo
     if found.is_up_to_date and not counts["drawn"]:
         console.say(f"{place} is up to date with {of_graph}.")
         return
-    if found.samples.is_virtual:
+    if found.is_request:
         console.say(f"{place} {'would be' if is_dry else 'is'} a virtual sample of {of_graph}; nothing is drawn.")
         return
     words = found.samples.layout.words

@@ -24,7 +24,7 @@ from csaw.engine.plan.dependence import Dependence, dependence, law_of
 from csaw.engine.plan.options import RUN
 from csaw.engine.plan.options import options as run_options
 from csaw.engine.runs.job import DRAWS, Job
-from csaw.engine.runs.virtual import ASKED, METHODS, Undrawn, prepared_as, reproduced
+from csaw.engine.runs.virtual import ASKED, METHODS, Undrawn, prepared_as, reproduced, sources_again
 from csaw.engine.samples import Samples, files, open_stored
 from csaw.engine.samples.check import KIND, VIRTUAL, attributes_of
 from csaw.engine.samples.identifiers import NOTHING
@@ -90,7 +90,7 @@ class Comparison:
     def all_again(self) -> np.ndarray:
         """bool [instances]: which are to be drawn again; new ones are."""
         found = np.ones(self.instances, bool)
-        if self.is_up_to_date or self.samples.is_virtual:
+        if self.is_up_to_date or self.is_request:
             return ~found
         if self.everything or self.before is None:
             return found
@@ -111,8 +111,13 @@ class Comparison:
         """How many instances are drawn again and how many are kept, how many rows have changed, and why all are drawn,
         if they are.
         """
-        drawn, kept = int(again.sum()), 0 if self.samples.is_virtual else int((~again).sum())
+        drawn, kept = int(again.sum()), 0 if self.is_request else int((~again).sum())
         return {"drawn": drawn, "kept": kept, "rows": self.rows, "why": self.everything}
+
+    @property
+    def is_request(self) -> bool:
+        """Whether the sample is a virtual one, of which only the request is brought up to date."""
+        return isinstance(self.samples.source, Undrawn)
 
     @property
     def is_up_to_date(self) -> bool:
@@ -295,9 +300,10 @@ def _drawn_from(where: str | Path, fingerprint: object) -> GraphStore | None:
 def _compared(samples: Samples, before: Job | None, job: Job, gone: str) -> Comparison:
     grows = before is None or before.store.vertices != job.store.vertices
     reads = dependence(job.store, job.algorithm, job.plan, grows=grows)
-    everything = "" if samples.is_virtual else _why_everything(samples, before, job, gone) or reads.everything
+    is_request = isinstance(samples.source, Undrawn)
+    everything = "" if is_request else _why_everything(samples, before, job, gone) or reads.everything
     changed, rows = np.zeros(job.store.vertices + 1, bool), 0
-    if not (everything or samples.is_virtual):
+    if not (everything or is_request):
         from csaw.partition.graph.changed_rows import changed_rows, with_edge_to  # brings Numba
 
         assert before is not None
@@ -363,7 +369,7 @@ def _same_words(before: object, now: object) -> bool:
 def _sources_of(samples: Samples, store: GraphStore) -> Values:
     """The option ``sources`` of a sample: a rule, or the list that its instances have taken."""
     said = SourcesDigest.parse(samples.manifest["request"]["sources"])
-    virtual = samples.source.sources(store) if isinstance(samples.source, Undrawn) else {}
+    virtual = sources_again(samples, store) if samples.is_virtual else {}
     if isinstance(virtual.get("sources"), str):
         return virtual
     if said.kind is not SourceKind.LIST:

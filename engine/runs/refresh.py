@@ -70,7 +70,7 @@ def refresh(
     if found.is_up_to_date and in_place:
         discard_replaced(path)
         return found.samples.results | {REFRESHED: found.counts(np.zeros(found.instances, bool))}
-    if found.samples.is_virtual:
+    if found.is_request:
         counts = {REFRESHED: found.counts(found.all_again())}
         return commit_virtual(job, path, overwrite=overwrite or in_place) | counts
     options = stored_as(job)

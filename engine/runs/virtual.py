@@ -221,9 +221,10 @@ class Undrawn(OnDemand):
     def results(self) -> Record:
         return {VIRTUAL: True}
 
-    def sources(self, store: GraphStore) -> Record:
-        """The option ``sources`` that it was asked for with, if with any, on a graph that has its vertices."""
-        return _given_again(self.path, self.attributes[VIRTUAL], self.checksums, store)
+
+def sources_again(samples: Samples, store: GraphStore) -> Record:
+    """The option ``sources`` that a virtual sample asks for, if for any, on a graph that has its vertices."""
+    return _given_again(samples.path, samples.source.attributes[VIRTUAL], samples.checksums, store)
 
 
 def _intact(path: Path) -> dict[str, str]:

@@ -120,4 +120,4 @@ def test_random_requests(tmp_path, number):
         [{"sources": draw.sample(PAIRS, 20)}, {"sources": "all"}, {"instances": draw.randrange(1, 200)}]
     )
     options |= {"negative_bias": draw.choice(["none", "none", "none", "degree"])}
-    compared(graph, tmp_path, "links", options, **draw.choice([{"threads": 1}, {"threads": 4}, {"memory": "100KB"}]))
+    compared(graph, tmp_path, "links", options, **draw.choice([{"threads": 1}, {"threads": 4}, {"residency": "disk"}]))

@@ -149,6 +149,18 @@ def test_a_virtual_sample_stays_one(tmp_path, options, is_gone):
     assert sorted(one.name for one in tmp_path.iterdir() if "s.zarr" in one.name) == ["s.zarr"]
 
 
+@pytest.mark.parametrize("options", [{"walk_length": 3}, {"walk_length": 3, "sources": [5, 6, 7, 60]}], ids=str)
+def test_the_instances_of_a_virtual_sample_that_have_changed_are_those_of_a_stored_one(tmp_path, options):
+    graph = grown(tmp_path, 2, far=True)
+    for name in ("stored", "virtual"):
+        csaw.sample(graph, tmp_path / name, seed=SEED, **options, virtual=name == "virtual")
+        csaw.export(tmp_path / name, tmp_path / f"{name}.csv", changed_since=0)
+    wanted = csaw.changed(tmp_path / "stored", since=0)
+    assert wanted.size
+    assert np.array_equal(csaw.changed(tmp_path / "virtual", since=0), wanted)
+    assert (tmp_path / "virtual.csv").read_bytes() == (tmp_path / "stored.csv").read_bytes()
+
+
 def test_a_virtual_sample_is_written_to_another_place(tmp_path):
     graph = grown(tmp_path, 2, far=True)
     csaw.sample(csaw.open_graph(graph, version=0), tmp_path / "s.zarr", walk_length=3, virtual=True)

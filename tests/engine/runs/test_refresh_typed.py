@@ -48,7 +48,7 @@ def test_rows_of_other_relations_do_not_count(tmp_path, algo, options, weighted)
     assert (done["why"], done["drawn"], done["rows"]) == ("", 0, 0)
 
 
-@pytest.mark.parametrize("way", [{"threads": 1}, {"threads": 4}, {"memory": "300KB"}, {"partitions": 1}], ids=str)
+@pytest.mark.parametrize("way", [{"threads": 1}, {"threads": 4}, {"residency": "disk"}, {"partitions": 1}], ids=str)
 @pytest.mark.parametrize(("algo", "options"), [*OF_WRITES[:5], OF_ALL[0]], ids=lambda one: str(one)[:110])
 def test_how_it_is_drawn_changes_no_byte(tmp_path, algo, options, way):
     graph = grown(tmp_path, 5, far=True, partitions=way.pop("partitions", 4))
@@ -65,7 +65,7 @@ def test_random_requests(tmp_path, number):
     some = TRIPLES if number % 5 else TRIPLES[number // 5 % 3 :][:1]
     graph = grown(tmp_path, number, weighted=weighted, timed=timed, far=far, relations=some)
     algo, options = request(number, weighted=weighted, timed=timed)
-    way = [{}, {"threads": 1}, {"threads": 4}, {"memory": "500KB"}][number % 4]
+    way = [{}, {"threads": 1}, {"threads": 4}, {"residency": "disk"}][number % 4]
     assert compared(graph, tmp_path, algo, options, **way)["why"] == ""
 
 
