@@ -57,6 +57,8 @@ def dependence(store: GraphStore, algorithm: Algorithm, plan: Plan, *, grows: bo
     others = hooks.others(algorithm, needs.weighted, store.hook_columns)
     texts = [of_bias, *others.values()]
     reads = frozenset[str]().union(*(hook.reads for hook in texts if hook))
+    nodes = ast.walk(ast.parse(getattr(algorithm, "static_factor", "")))  # by which a graph is weighed anew
+    reads |= {one.attr for one in nodes if isinstance(one, ast.Attribute)}
     update = None if isinstance(algorithm, Walk) else others["update"]
     reasons = {
         "an instance joins walks until it has enough vertices (--target)": bool(request.target),

@@ -307,13 +307,16 @@ def _compared(samples: Samples, before: Job | None, job: Job, gone: str) -> Comp
         from csaw.partition.graph.changed_rows import changed_rows, with_edge_to  # brings Numba
 
         assert before is not None
-        changed = changed_rows(before.store, job.store, job.plan.needs.stored_columns, reads.relations)
+        old, new = before.store.stored, job.store.stored  # a plan may cut or join partitions, and weigh edges anew
+        held = {one.array for one in new.edge_columns}
+        columns = [one for one in job.plan.needs.stored_columns if one.array in held]
+        changed = changed_rows(old, new, columns, reads.relations)
         rows = int(changed.sum())
         if job.sources.edges:  # a link is the edge of a number, and behind a row that has grown this is another
             begins = [_rows_of(one).read_indptr()[: before.store.vertices] for one in (before, job)]
             changed[: before.store.vertices] |= begins[0] != begins[1]
         if reads.neighbors:
-            changed = with_edge_to(job.store, changed)
+            changed = with_edge_to(new, changed)
     return Comparison(samples, before, job, everything, changed, reads, rows)
 
 

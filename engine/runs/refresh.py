@@ -207,7 +207,7 @@ class EdgeNumbers:
         self.before = self.now = self.old = self.new = np.zeros(0, np.int64)
         if found.before is None or found.everything or "e_id" not in found.samples:
             return
-        before, now, relations = found.before.store, found.job.store, found.reads.relations
+        before, now, relations = found.before.store.stored, found.job.store.stored, found.reads.relations
         self.before, self.now = before.read_indptr(), now.read_indptr()
         if relations is not None:
             from csaw.partition.graph.changed_rows import moved_edges  # brings Numba
