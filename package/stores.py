@@ -241,7 +241,7 @@ def refresh(
         print(walks.results["refreshed"]["drawn"])
 
     The instances whose sources or rows have changed are drawn again, the others copied. All bytes are those of a sample
-    that is drawn from the new version from the beginning.
+    that is drawn from the new version from the beginning. A virtual sample stays virtual, and nothing is drawn.
 
     Args:
         sample: The sample store: its path, or open.
@@ -252,16 +252,16 @@ def refresh(
         overwrite: Replace the sample store at ``out``.
         progress: True, a bar on a terminal and lines elsewhere; False, nothing; a function, which is called with the
             number of finished instances and the total (default: None, a bar in Jupyter and nothing elsewhere).
-        **options: Options of a run that change no byte, such as ``device`` and ``memory``; and ``sources``, if the
-            sample does not have all of them.
+        **options: Options of a run that change no byte, such as ``device`` and ``memory``; ``sources``, if the sample
+            does not have all of them; and ``columns``, if it was drawn with columns of vertex data.
 
     Returns:
         The sample, open. Its ``results["refreshed"]`` has the numbers of instances that were ``drawn`` and ``kept``, of
         ``rows`` that have changed, and ``why`` all were drawn, if they were.
 
     Raises:
-        OptionError: The sample was drawn with columns of data, or lacks some of its sources.
-        StoreError: The sample is virtual or damaged, or its graph is missing; or ``out`` cannot be written.
+        OptionError: Columns of data are missing, or the sample lacks some of its sources.
+        StoreError: The sample is damaged, or its graph is missing; or ``out`` cannot be written.
         BudgetError: There is too little memory.
         DeviceError: A device cannot be used.
     """
@@ -304,10 +304,10 @@ def changed(sample: Place | Samples, since: int, *, algo: Algo | None = None, **
         StoreError: A version of the graph is missing, or as for :func:`csaw.refresh`.
     """
     from csaw.engine.runs.comparison import changed_since
-    from csaw.engine.samples import open_stored
+    from csaw.engine.stores import open_samples
 
     algo = sample.algo if algo is None and isinstance(sample, Samples) else algo
-    return changed_since(open_stored(_place_of(sample, "sample")), since, algo=algo, **options)
+    return changed_since(open_samples(_place_of(sample, "sample"), algo=algo), since, algo=algo, **options)
 
 
 @in_python({"graph": arguments.graph, "version": maybe(arguments.whole())})

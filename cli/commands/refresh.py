@@ -7,8 +7,8 @@ from csaw.cli.options import given, made_option
 from csaw.engine.plan.options import options as run_options
 from csaw.partition.base.plain_data import OptionValue
 
-RUN = ("sources", "device", "memory", "gpu_memory", "threads")
-"""The options of a run that it has: none of them changes a byte."""
+RUN = ("sources", "columns", "device", "memory", "gpu_memory", "threads")
+"""The options of a run that it has: what a sample does not store of its request, and those that change no byte."""
 
 
 @click.command(params=[made_option(name, run_options()[name], "Options") for name in RUN])
@@ -38,7 +38,8 @@ def refresh(
     bytes as one that is drawn from the new version from the beginning, with the same options. It replaces SAMPLE, or is
     written to OUT. If csaw refresh is killed, SAMPLE is as it was; run the same command again to continue.
 
-    Where every instance may have changed, csaw says why and draws all of them.
+    Where every instance may have changed, csaw says why and draws all of them. A virtual sample stays virtual, and
+    nothing is drawn. If a sample was drawn with --columns, give them again, with numbers for all vertices.
 
     \b
     Example:

@@ -106,6 +106,9 @@ def report_refresh(results: Facts, place: str, found: "Comparison", as_json: boo
     if found.is_up_to_date and not counts["drawn"]:
         console.say(f"{place} is up to date with {of_graph}.")
         return
+    if found.is_request:
+        console.say(f"{place} {'would be' if is_dry else 'is'} a virtual sample of {of_graph}; nothing is drawn.")
+        return
     words = found.samples.layout.words
     drawn, kept = counted(counts["drawn"], *words), counted(counts["kept"], *words)
     said = f"{drawn} {'would be ' * is_dry}drawn again on {of_graph}, {kept} kept"

@@ -11,7 +11,7 @@ import numpy as np
 from csaw.engine.analytics.network import Network, on_host
 from csaw.engine.analytics.rows_in_memory import Block, Wanted
 from csaw.engine.plan.contracts import Array
-from csaw.engine.schedule.backend import any_set
+from csaw.partition.base.flags import any_set
 
 STEP, SOME = 0.1, 1 << 16  # of R-MAT graphs, steps of 0.05 to 0.25 take about the same time
 CHUNK = 4096  # vertices of a flag, where one source is searched from

@@ -26,7 +26,8 @@ from csaw.engine.batches.traversals import begins, fresh, in_pieces
 from csaw.engine.plan.by_relation import sizes_of_types
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.footprint import LISTED_EDGES
-from csaw.engine.schedule.backend import Backend, set_count
+from csaw.engine.schedule.backend import Backend
+from csaw.partition.base.flags import set_count
 from csaw.partition.errors import BudgetError
 
 UNIT_BITS, REST_BITS = 40, 31

@@ -7,7 +7,8 @@ from csaw.engine.batches.relations import SubgraphsByRelation
 from csaw.engine.batches.traversals import Traversals, begins, distinct, fresh, rank
 from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.selection import tries
-from csaw.engine.schedule.backend import Backend, set_count
+from csaw.engine.schedule.backend import Backend
+from csaw.partition.base.flags import set_count
 
 # A batch of traversals in which each instance picks uniformly, without replacement, from one pool: the edges of all
 # its frontier vertices.

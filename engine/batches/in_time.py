@@ -18,7 +18,8 @@ from csaw.engine.plan.contracts import Array
 from csaw.engine.plan.footprint import LISTED_EDGES
 from csaw.engine.samples.layouts.hops import time_names
 from csaw.engine.samples.layouts.layout import OF_COPIES
-from csaw.engine.schedule.backend import Backend, any_set, set_count
+from csaw.engine.schedule.backend import Backend
+from csaw.partition.base.flags import any_set, set_count
 from csaw.partition.graph.edge_columns import NO_TIME
 
 

@@ -34,7 +34,8 @@ from csaw.engine.batches.integer_sums import (
 from csaw.engine.batches.traversals import Traversals, begins, counts, distinct, fresh, in_pieces
 from csaw.engine.plan.contracts import Array, IncomingBias
 from csaw.engine.plan.footprint import LISTED_EDGES, RANGE
-from csaw.engine.schedule.backend import Backend, any_set
+from csaw.engine.schedule.backend import Backend
+from csaw.partition.base.flags import any_set
 from csaw.partition.errors import BiasError
 
 # The edges from the frontiers of a depth of layers: which vertices they lead to, with what chances, and which of them

@@ -12,8 +12,9 @@ from csaw.engine.draws.addresses import SOURCE_SLOT
 from csaw.engine.plan.contracts import Array, ByFirstTime, Store
 from csaw.engine.plan.footprint import PIECE
 from csaw.engine.samples.identifiers import GroupArrays, Identifiers
-from csaw.engine.schedule.backend import ALL, Backend, any_set, set_count
+from csaw.engine.schedule.backend import ALL, Backend
 from csaw.engine.schedule.schedule import crowds
+from csaw.partition.base.flags import any_set, set_count
 from csaw.partition.errors import OptionError
 from csaw.partition.graph.edge_columns import BEFORE_ALL, NO_TIME, TIME
 from csaw.partition.graph.store import INDICES, GraphStore

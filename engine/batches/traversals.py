@@ -18,8 +18,9 @@ from csaw.engine.plan.choices import Method
 from csaw.engine.plan.contracts import Array
 from csaw.engine.samples.identifiers import GroupArrays, Identifiers
 from csaw.engine.samples.layouts.hops import Hops
-from csaw.engine.schedule.backend import ALL, Backend, any_set, set_count
+from csaw.engine.schedule.backend import ALL, Backend
 from csaw.engine.schedule.schedule import crowds
+from csaw.partition.base.flags import any_set, set_count
 from csaw.partition.errors import BudgetError, OptionError
 
 # Arrays in order: where equal elements begin, how many they are, and which are the first. `xp`: NumPy or CuPy.

@@ -8,7 +8,8 @@ import numpy as np
 from csaw.engine.api.algorithm import MOST_STEPS
 from csaw.engine.api.termination import refuse_longest
 from csaw.engine.plan.contracts import Array
-from csaw.engine.schedule.backend import Backend, any_set
+from csaw.engine.schedule.backend import Backend
+from csaw.partition.base.flags import any_set
 
 # The rows that walkers of a batch wait for on a graph in parts, the same on every backend.
 

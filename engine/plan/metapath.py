@@ -112,7 +112,8 @@ def _condition(number: int, ends: np.ndarray, bounds: tuple[int, ...]) -> str:
     if (ends == ends[number]).all(axis=1).sum() > 1:
         return f"e.{RELATION.name} == {number}"
     target = ends[number, 1]
-    return f"e.dst >= {bounds[target]} and e.dst < {bounds[target + 1]}"
+    upto = f" and e.dst < {bounds[target + 1]}" if target + 2 < len(bounds) else ""  # the last type may grow
+    return f"e.dst >= {bounds[target]}{upto}"
 
 
 def _only(source: str, name: str, target: str, types: "Types") -> int:

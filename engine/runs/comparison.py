@@ -5,15 +5,18 @@ that it reads. It is the same on both graphs up to the first changed row that it
 from its arrays on either graph, and nothing else has to be stored.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
+from csaw.engine.api.algorithm import VertexColumns
+from csaw.engine.api.recorded import Request as Recorded
 from csaw.engine.api.recorded import given_again, named
 from csaw.engine.api.registry import Algo
 from csaw.engine.api.starts import SourceKind
@@ -21,13 +24,13 @@ from csaw.engine.plan.dependence import Dependence, dependence, law_of
 from csaw.engine.plan.options import RUN
 from csaw.engine.plan.options import options as run_options
 from csaw.engine.runs.job import DRAWS, Job
-from csaw.engine.runs.virtual import ASKED, METHODS, prepared_as, reproduced
+from csaw.engine.runs.virtual import ASKED, METHODS, Undrawn, prepared_as, reproduced, sources_again
 from csaw.engine.samples import Samples, files, open_stored
-from csaw.engine.samples.check import KIND
+from csaw.engine.samples.check import KIND, VIRTUAL, attributes_of
 from csaw.engine.samples.identifiers import NOTHING
 from csaw.engine.samples.layouts import Ragged
 from csaw.engine.sources.digest import SourcesDigest, digest_of
-from csaw.engine.sources.given_columns import IDS
+from csaw.engine.sources.given_columns import IDS, read_columns
 from csaw.engine.sources.given_sources import LABELS, TIMES, InStore
 from csaw.engine.sources.sources import OF_TYPE
 from csaw.partition import GraphStore, open_graph
@@ -37,11 +40,13 @@ from csaw.partition.base import arguments
 from csaw.partition.base.parallel import processors
 from csaw.partition.base.plain_data import OptionValue, Record, Values
 from csaw.partition.base.python_names import reading
+from csaw.partition.base.quoting import shown
 from csaw.partition.base.stages import stage
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph.versions import at_version, drawn_from
 
 COMPARING = "comparing with the sample"
+GONE = "the graph that the sample was drawn from is no longer there"
 MOST_ROUNDS = 1000  # times that a list of sources may have been taken from its beginning
 ROOM = 8  # entries of a table by original id for each vertex, at most
 
@@ -85,7 +90,7 @@ class Comparison:
     def all_again(self) -> np.ndarray:
         """bool [instances]: which are to be drawn again; new ones are."""
         found = np.ones(self.instances, bool)
-        if self.is_up_to_date:
+        if self.is_up_to_date or self.is_request:
             return ~found
         if self.everything or self.before is None:
             return found
@@ -106,8 +111,13 @@ class Comparison:
         """How many instances are drawn again and how many are kept, how many rows have changed, and why all are drawn,
         if they are.
         """
-        drawn = int(again.sum())
-        return {"drawn": drawn, "kept": again.size - drawn, "rows": self.rows, "why": self.everything}
+        drawn, kept = int(again.sum()), 0 if self.is_request else int((~again).sum())
+        return {"drawn": drawn, "kept": kept, "rows": self.rows, "why": self.everything}
+
+    @property
+    def is_request(self) -> bool:
+        """Whether the sample is a virtual one, of which only the request is brought up to date."""
+        return isinstance(self.samples.source, Undrawn)
 
     @property
     def is_up_to_date(self) -> bool:
@@ -167,46 +177,79 @@ def compare(
         graph: path of the graph store; by default that of the graph when it was sampled.
         version: number of the version of the graph store; by default the newest.
         algo: ``FILE.py:CLASS`` if its algorithm does not come with csaw.
-        **options: ``sources``, if the sample does not have all of them, and options of a run that change no byte, such
-            as ``device`` and ``memory``.
+        **options: ``sources``, if the sample does not have all of them; ``columns``, if it was drawn with columns of
+            data; and options of a run that change no byte, such as ``device`` and ``memory``.
 
     Returns:
         The Comparison.
 
     Raises:
-        OptionError: the sample has columns of data, or does not have all of its sources.
-        StoreError: the sample is virtual or damaged, or there is no graph.
+        OptionError: columns of data are missing, or the sample does not have all of its sources.
+        StoreError: the sample is damaged, or there is no graph.
     """
     path = Path(path)
     mend_alone(path, KIND)
-    samples = open_stored(path)
-    before, job = _jobs(samples, graph, version, algo, options)
-    return _compared(samples, before, job)
+    said = attributes_of(path)
+    samples = Samples(Undrawn(path, said)) if VIRTUAL in said else open_stored(path)
+    return _compared(samples, *_jobs(samples, graph, version, algo, options))
 
 
 def _jobs(
-    samples: Samples, graph: str | Path | None, version: int | None, algo: Algo | None, options: Values
-) -> tuple[Job | None, Job]:
-    """The job of a sample on the graph that it was drawn from, None where that is gone, and on another version."""
+    samples: Samples,
+    graph: str | Path | None,
+    version: int | None,
+    algo: Algo | None,
+    options: Values,
+    *,
+    back: bool = False,
+) -> tuple[Job | None, Job, str]:
+    """The job of a sample on the graph that it was drawn from, None if that cannot be had, and on another version; and
+    why it cannot be had. ``back``: the other version is an earlier one, and columns of data are those of the sample.
+    """
     path, held, request = samples.path, samples.manifest.get("graph", {}), samples.manifest["request"]
-    _refuse_others(path, options)
+    _refuse_others(path, request, options)
     where = held.get("path") if graph is None else graph
     if where is None:
         raise StoreError(f"{path} does not contain the path of its graph; give it with --graph")
-    if request.get("columns"):
-        raise OptionError(f"{path}: a sample does not keep the data of --columns; draw it again with csaw sample")
     new = open_graph(at_version(where, version))
     old = _drawn_from(held.get("path") or where, request["fingerprint"]) or _drawn_from(where, request["fingerprint"])
     name = named(path, request, algo)
     given: Values = {one: request.get(one) for one in ASKED if request.get(one) is not None}
     given |= given_again(path, request, name) | options
     given |= _sources_of(samples, old or new) if options.get("sources") is None else {}
-    if old is None:
-        return None, prepared_as(new, name, request, _as_asked(samples, new, name, given))
-    before, given = reproduced(path, old, name, request, given)
+    data, other = _data_of(samples, options.get("columns"), old if back and old is not None else new)
+    if old is None or other:
+        why = f"the numbers of {other} have changed" if other else GONE
+        return None, prepared_as(new, name, request, _as_asked(samples, new, name, given | data(new))), why
+    before, given = reproduced(path, old, name, request, given | data(old))
     if before.sources.instances == prepared_as(old, name, request, _by_default(given)).sources.instances:
         given = _by_default(given)
-    return before, prepared_as(new, name, request, given)
+    return before, prepared_as(new, name, request, given | data(new)), ""
+
+
+def _data_of(samples: Samples, given: object, store: GraphStore) -> tuple[Callable[[GraphStore], Values], str]:
+    """A function that returns the option ``columns`` for ``store``, whose vertices have the numbers ``given``, or for a
+    graph of its first ones; and the column in which the sample had other numbers, in words, empty if there is none.
+    """
+    wanted = samples.manifest["request"].get("columns", {})
+    if not wanted:
+        return lambda _: {}, ""
+    if given is None:
+        raise OptionError(
+            f"{samples.path} was drawn with columns of vertex data, which it does not store: "
+            f"{', '.join(map(shown, wanted))}; give them with --columns, with numbers for all vertices"
+        )
+    columns = read_columns(given, store)
+    if set(columns.names) != set(wanted):
+        raise OptionError(
+            f"--columns: expected {', '.join(map(shown, wanted))}, with which {samples.path} was drawn, found "
+            f"{', '.join(map(shown, columns.names))}"
+        )
+    table = cast(np.ndarray, columns.table)
+    held = VertexColumns(columns.names, table[:, : samples.manifest["graph"]["vertices"]]).digests
+    other = next((f"the column {shown(name)}" for name in wanted if held[name] != wanted[name]), "")
+    rows = dict(zip(columns.names, table, strict=True))
+    return lambda store: {"columns": {name: row[: store.vertices] for name, row in rows.items()}}, other
 
 
 def _as_asked(samples: Samples, new: GraphStore, name: str, given: Values) -> Values:
@@ -229,9 +272,10 @@ def _as_asked(samples: Samples, new: GraphStore, name: str, given: Values) -> Va
     return given
 
 
-def _refuse_others(path: Path, options: Values) -> None:
+def _refuse_others(path: Path, request: Recorded, options: Values) -> None:
     """OptionError for an option that might change what was asked for."""
     known = {name for name, one in run_options().items() if one.group == RUN} | {"sources"}
+    known |= {"columns"} if request.get("columns") else set()
     if others := [name for name in options if name not in known]:
         raise OptionError(
             f"{others[0]}: {path} keeps the options that it was drawn with; expected only {', '.join(sorted(known))}, "
@@ -253,40 +297,56 @@ def _drawn_from(where: str | Path, fingerprint: object) -> GraphStore | None:
     return store if store.fingerprint == fingerprint else None
 
 
-def _compared(samples: Samples, before: Job | None, job: Job) -> Comparison:
+def _compared(samples: Samples, before: Job | None, job: Job, gone: str) -> Comparison:
     grows = before is None or before.store.vertices != job.store.vertices
     reads = dependence(job.store, job.algorithm, job.plan, grows=grows)
-    everything = _why_everything(samples, before, job) or reads.everything
+    is_request = isinstance(samples.source, Undrawn)
+    everything = "" if is_request else _why_everything(samples, before, job, gone) or reads.everything
     changed, rows = np.zeros(job.store.vertices + 1, bool), 0
-    if not everything:
+    if not (everything or is_request):
         from csaw.partition.graph.changed_rows import changed_rows, with_edge_to  # brings Numba
 
         assert before is not None
-        changed = changed_rows(before.store, job.store, job.plan.needs.stored_columns)
+        old, new = before.store.stored, job.store.stored  # a plan may cut or join partitions, and weigh edges anew
+        held = {one.array for one in new.edge_columns}
+        columns = [one for one in job.plan.needs.stored_columns if one.array in held]
+        changed = changed_rows(old, new, columns, reads.relations)
         rows = int(changed.sum())
+        if job.sources.edges:  # a link is the edge of a number, and behind a row that has grown this is another
+            begins = [_rows_of(one).read_indptr()[: before.store.vertices] for one in (before, job)]
+            changed[: before.store.vertices] |= begins[0] != begins[1]
         if reads.neighbors:
-            changed = with_edge_to(job.store, changed)
+            changed = with_edge_to(new, changed)
     return Comparison(samples, before, job, everything, changed, reads, rows)
 
 
-def _why_everything(samples: Samples, before: Job | None, job: Job) -> str:
+def _why_everything(samples: Samples, before: Job | None, job: Job, gone: str) -> str:
     """Why no instance can be kept, whatever rows it reads; empty if some may be."""
     if samples.manifest.get("draws") != DRAWS:
         return f"csaw {samples.manifest.get('version')} drew the sample with other random numbers"
     if before is None:
-        return "the graph that the sample was drawn from is no longer there"
+        return gone
     was, now = before.plan.request.as_dict(), job.plan.request.as_dict()
-    counted = ("fingerprint", "instances", "group_size", "sources")
+    counted = ("fingerprint", "instances", "group_size", "sources", "columns")
     if other := [one for one in was if one not in counted and was[one] != now.get(one)]:
         return f"{other[0]} is {now.get(other[0])} on this graph, and was {was[other[0]]}"
     if not _same_vertices(before.store, job.store):
         return "vertices have other numbers in this graph"
-    laws = [law_of(one.store if one.rows is None else one.rows, one.algorithm, one.plan) for one in (before, job)]
+    laws = [law_of(_rows_of(one), one.algorithm, one.plan) for one in (before, job)]
     if laws[0] != laws[1]:
         return "the bounds of its biases have changed with the graph"
+    if job.sources.kind is SourceKind.LINKS and before.sources.edges != job.sources.edges:
+        return "links are drawn from all edges"
+    if job.sources.are_links and before.store.multigraph != job.store.multigraph:  # their rows are searched otherwise
+        return "edges are repeated in one of both graphs only"
     if before.sources.chances_of(0, 1) is not None and before.store.vertices != job.store.vertices:
         return "the chances of seeds depend on the number of vertices"
     return ""
+
+
+def _rows_of(job: Job) -> GraphStore:
+    """The graph from whose rows a job draws."""
+    return job.store if job.rows is None else job.rows
 
 
 def _same_vertices(old: GraphStore, new: GraphStore) -> bool:
@@ -312,12 +372,17 @@ def _same_words(before: object, now: object) -> bool:
 def _sources_of(samples: Samples, store: GraphStore) -> Values:
     """The option ``sources`` of a sample: a rule, or the list that its instances have taken."""
     said = SourcesDigest.parse(samples.manifest["request"]["sources"])
+    virtual = sources_again(samples, store) if samples.is_virtual else {}
+    if isinstance(virtual.get("sources"), str):
+        return virtual
     if said.kind is not SourceKind.LIST:
         return {"sources": "all"} if said.kind is SourceKind.ALL else {}
     if store.types is not None and not (said.labels or said.times):
         for name in store.types.names:
             if digest_of(np.arange(*store.types.span(name), dtype=np.int64)) == said.digest:
                 return {"sources": f"{OF_TYPE}{name}"}  # with those that the type has got since
+    if virtual:
+        return virtual
     listed, beside = _listed(samples, said, None if samples.ids != "original" else store.vertex_ids())
     if listed is None:
         raise OptionError(f"{samples.path} lacks some of its sources; give them with --sources, as when it was drawn")
@@ -370,12 +435,12 @@ def changed_since(samples: Samples, version: int, /, *, algo: Algo | None = None
         OptionError: as for :func:`compare`; or the version is a later one.
         StoreError: as for :func:`compare`; or there is no such version.
     """
-    own, other = _jobs(samples, None, version, algo, options)
+    own, other, gone = _jobs(samples, None, version, algo, options, back=True)
     if own is None:
-        raise StoreError(f"{samples.path}: the version of the graph that it was drawn from is no longer there")
+        raise StoreError(f"{samples.path}: {gone}")
     if version > own.store.version:
         raise OptionError(
             f"since: {samples.path} is of version {own.store.version} of its graph; expected an earlier one, found "
             f"{version}"
         )
-    return np.flatnonzero(_compared(samples, other, own).all_again())
+    return np.flatnonzero(_compared(samples, other, own, "").all_again())

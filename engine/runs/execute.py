@@ -8,18 +8,17 @@ from csaw.engine.api.registry import Algo
 from csaw.engine.plan.options import described
 from csaw.engine.plan.options import options as run_options
 from csaw.engine.runs.job import Job, backends_of, ids_left_to_gpus, manifest, prepare, refuse_window, stored_as
-from csaw.engine.runs.summary import Times, summed_up
+from csaw.engine.runs.summary import Begun, drawn_and_sealed
 from csaw.engine.samples import Samples, open_stored
 from csaw.engine.samples.writer import SampleWriter
-from csaw.engine.schedule.workers import sample_groups
+from csaw.engine.schedule.workers import Totals, sample_groups
 from csaw.partition import GraphStore
 from csaw.partition.base import arguments
 from csaw.partition.base.arguments import flag, maybe
-from csaw.partition.base.kernel_time import Stopwatch, compiled
+from csaw.partition.base.kernel_time import Lapse, Stopwatch
 from csaw.partition.base.plain_data import OptionValue, Record
 from csaw.partition.base.python_names import reading
 from csaw.partition.base.stages import LOADING, SAMPLING, WRITING, course
-from csaw.partition.errors import BiasError, OptionError
 
 OUTPUT = {"out": arguments.path("a sample store"), "resume": flag, "overwrite": flag}
 """Readers of the arguments that say where a sample goes."""
@@ -87,7 +86,7 @@ def execute(
         DeviceError: the last GPU fails.
     """
     refuse_window(job.store)
-    watch, before, plan = Stopwatch(), compiled(), job.plan
+    begun, plan = Begun(), job.plan
     with (
         course(LOADING, SAMPLING, WRITING),
         nullcontext() if resume else ids_left_to_gpus(job),
@@ -97,18 +96,13 @@ def execute(
             return open_stored(out).results | {"resumed": "nothing was missing"}
         size, earlier = max(1, plan.at_a_time // plan.request.group_size), len(writer.done)
         units = -(-(writer.groups - earlier) // size)
-        try:
+
+        def draw() -> tuple[Totals, Lapse]:
             with backends_of(job, units) as (backends, losses):
                 working = Stopwatch()
-                totals = sample_groups(backends, job.sources, writer, size, progress, losses)
-                worked = working.read()
-        except (BiasError, OptionError):
-            writer.abandon()  # the same request would fail again
-            raise
-        sealing = Stopwatch()
-        writer.seal()
-        times = Times(watch.read(), worked, sealing.read(), compiled() - before)
-        results = summed_up(job, writer, totals, times, earlier)
+                return sample_groups(backends, job.sources, writer, size, progress, losses), working.read()
+
+        results = drawn_and_sealed(job, writer, begun, draw, earlier)
         writer.finish(results)
     return results
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from csaw.engine.runs.comparison import COMPARING, Comparison
 from csaw.engine.runs.job import backends_of, manifest, stored_as
-from csaw.engine.runs.summary import Times, summed_up
+from csaw.engine.runs.summary import Begun, drawn_and_sealed
+from csaw.engine.runs.virtual import commit_virtual
 from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.samples.identifiers import Identifiers
 from csaw.engine.samples.layouts import VERTEX, Arrays, kind_of
@@ -24,12 +25,11 @@ from csaw.engine.schedule.batch_loop import Batches
 from csaw.engine.schedule.targets import batches_of
 from csaw.engine.schedule.workers import Totals, totals_of
 from csaw.partition.base import arguments
-from csaw.partition.base.kernel_time import Stopwatch, compiled, stand_aside
+from csaw.partition.base.kernel_time import Lapse, Stopwatch, stand_aside
 from csaw.partition.base.parallel import processors
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.python_names import reading
 from csaw.partition.base.stages import LOADING, SAMPLING, WRITING, course
-from csaw.partition.errors import BiasError, OptionError
 
 REFRESHED = "refreshed"
 """The entry of a summary that says how many instances were drawn again and how many were kept."""
@@ -44,7 +44,8 @@ def refresh(
     overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Record:
-    """Write the sample as a full draw on the changed graph would have it.
+    """Write the sample as a full draw on the changed graph would have it. A virtual sample stays virtual: the store has
+    the same request of the changed graph, and nothing is drawn.
 
     After a kill, the same call continues from the groups that are there.
 
@@ -55,7 +56,7 @@ def refresh(
         progress: called with the number of finished instances each time it grows.
 
     Returns:
-        The summary of the run, with the entry ``refreshed``.
+        The summary of the run, with the entry ``refreshed``; of a virtual sample that of :func:`commit_virtual`.
 
     Raises:
         StoreError: ``out`` cannot be written, exists already, or belongs to another run; or a file has changed.
@@ -64,11 +65,14 @@ def refresh(
         DeviceError: the GPU fails.
     """
     job, path = found.job, found.samples.path if out is None else Path(out)
-    watch, before = Stopwatch(), compiled()
+    begun = Begun()
     in_place = path.absolute() == found.samples.path.absolute()
     if found.is_up_to_date and in_place:
         discard_replaced(path)
         return found.samples.results | {REFRESHED: found.counts(np.zeros(found.instances, bool))}
+    if found.is_request:
+        counts = {REFRESHED: found.counts(found.all_again())}
+        return commit_virtual(job, path, overwrite=overwrite or in_place) | counts
     options = stored_as(job)
     resume = is_begun(path, GroupWriter(path, manifest(job), **options).attributes)
     overwrite = overwrite or in_place
@@ -77,18 +81,13 @@ def refresh(
         RefreshWriter(path, manifest(job), resume=resume, overwrite=overwrite, **options) as writer,
     ):
         wanted = found.all_again()
-        try:
+
+        def draw() -> tuple[Totals, Lapse]:
             working = Stopwatch()
-            totals = Refresh(found, writer, wanted, progress).run()
-            worked = working.read()
-        except (BiasError, OptionError):
-            writer.abandon()  # the same request would fail again
-            raise
-        sealing = Stopwatch()
-        writer.seal()
-        times = Times(watch.read(), worked, sealing.read(), compiled() - before)
+            return Refresh(found, writer, wanted, progress).run(), working.read()
+
+        results = drawn_and_sealed(job, writer, begun, draw, counted=False) | {REFRESHED: found.counts(wanted)}
         sizes = draft_sizes(writer)
-        results = summed_up(job, writer, totals, times, counted=False) | {REFRESHED: found.counts(wanted)}
         results |= {} if sizes is None else {"sampled_edges": sizes["edges"]}
         writer.finish(results)
     return results
@@ -200,19 +199,32 @@ def _as_in(held: Identifiers, fill: int, name: str, array: np.ndarray) -> np.nda
 
 
 class EdgeNumbers:
-    """Moves the numbers of edges in mini-batches, ``e_id``: an edge has another number behind rows that have grown."""
+    """Moves the numbers of edges in mini-batches, ``e_id``: an edge has another number behind rows that have grown, and
+    behind edges of relations that the mini-batch has not read.
+    """
 
     def __init__(self, found: Comparison) -> None:
-        self.before = self.now = np.zeros(0, np.int64)
-        if found.before is not None and "e_id" in found.samples:
-            self.before, self.now = found.before.store.read_indptr(), found.job.store.read_indptr()
+        self.before = self.now = self.old = self.new = np.zeros(0, np.int64)
+        if found.before is None or found.everything or "e_id" not in found.samples:
+            return
+        before, now, relations = found.before.store.stored, found.job.store.stored, found.reads.relations
+        self.before, self.now = before.read_indptr(), now.read_indptr()
+        if relations is not None:
+            from csaw.partition.graph.changed_rows import moved_edges  # brings Numba
+
+            self.old, self.new = moved_edges(before, now, relations)
 
     def moved(self, arrays: Arrays) -> Arrays:
         """The arrays of a group with the numbers that edges have now, where their rows have not changed."""
         if not self.before.size or "e_id" not in arrays:
             return arrays
-        row = np.searchsorted(self.before, arrays["e_id"], side="right") - 1
-        return arrays | {"e_id": arrays["e_id"] - self.before[row] + self.now[row]}
+        edges = arrays["e_id"]
+        row = np.searchsorted(self.before, edges, side="right") - 1
+        moved = edges - self.before[row] + self.now[row]
+        if self.old.size:
+            place = np.minimum(np.searchsorted(self.old, edges), self.old.size - 1)
+            moved = np.where(self.old[place] == edges, self.new[place], moved)
+        return arrays | {"e_id": moved}
 
 
 def _spans(chosen: np.ndarray, near: int) -> list[tuple[int, int]]:

@@ -1,7 +1,7 @@
 """The summary of a run: counts, bytes and times, and what follows from the sizes of the whole sample."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from csaw.engine.api.termination import cut_by, may_end
@@ -12,13 +12,22 @@ from csaw.engine.samples.group_writer import GroupWriter
 from csaw.engine.samples.layouts.layout import LEAST_VERTICES, Sizes
 from csaw.engine.samples.place import Draft
 from csaw.engine.samples.seal import draft_sizes
+from csaw.engine.samples.writer import SampleWriter
 from csaw.engine.schedule.backend import TALLY
 from csaw.engine.schedule.workers import Totals
-from csaw.partition.base.kernel_time import Lapse
+from csaw.partition.base.kernel_time import Lapse, Stopwatch, compiled
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.version import VERSION
+from csaw.partition.errors import BiasError, OptionError
 
 log = logging.getLogger(__name__)
+
+
+class Begun:
+    """The beginning of a run: its time, and what was compiled before."""
+
+    def __init__(self) -> None:
+        self.watch, self.compiled = Stopwatch(), compiled()
 
 
 @dataclass(frozen=True)
@@ -64,6 +73,31 @@ def _results(job: Job, totals: Totals, writer_bytes: int, times: Times) -> Recor
         "ways": plan.ways,
         "plan": plan.as_dict(),
     }
+
+
+def drawn_and_sealed(
+    job: Job,
+    writer: SampleWriter,
+    begun: Begun,
+    draw: Callable[[], tuple[Totals, Lapse]],
+    earlier: int = 0,
+    *,
+    counted: bool = True,
+) -> Record:
+    """Draw what a store lacks, seal it, and return the summary of the run.
+
+    ``draw`` writes all groups, and returns its totals and the time of its workers. ``earlier``: groups that were there
+    before it. ``counted``: whether the totals are those of all other groups.
+    """
+    try:
+        totals, worked = draw()
+    except (BiasError, OptionError):
+        writer.abandon()  # the same request would fail again
+        raise
+    sealing = Stopwatch()
+    writer.seal()
+    times = Times(begun.watch.read(), worked, sealing.read(), compiled() - begun.compiled)
+    return summed_up(job, writer, totals, times, earlier, counted=counted)
 
 
 def summed_up(

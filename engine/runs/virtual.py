@@ -2,7 +2,7 @@
 
 from dataclasses import MISSING, fields
 from dataclasses import replace as with_other
-from functools import partial
+from functools import cached_property, partial
 from operator import attrgetter
 from pathlib import Path
 
@@ -161,7 +161,7 @@ class VirtualSource(OnDemand):
             return joined([{n: a[:0] for n, a in self._drawn(last - 1, last).items()}]) if last else {}
         return joined([batch.arrays() for batch in self.stream.draw(start, stop)])
 
-    @property
+    @cached_property
     def results(self) -> Record:
         return {VIRTUAL: True}
 
@@ -209,15 +209,39 @@ def open_virtual(
     return opened(place, check.attributes_of(place), graph, algo, options)
 
 
+class Undrawn(OnDemand):
+    """A virtual sample without its graph, which it may have no longer: what it asks for."""
+
+    is_virtual = True
+
+    def __init__(self, path: Path, attributes: Record) -> None:
+        super().__init__(path, attributes, lambda *_: {}, lambda: None, _intact(path))
+
+    @property
+    def results(self) -> Record:
+        return {VIRTUAL: True}
+
+
+def sources_again(samples: Samples, store: GraphStore) -> Record:
+    """The option ``sources`` that a virtual sample asks for, if for any, on a graph that has its vertices."""
+    return _given_again(samples.path, samples.source.attributes[VIRTUAL], samples.checksums, store)
+
+
+def _intact(path: Path) -> dict[str, str]:
+    """The checksums of the files of a virtual sample, which have them."""
+    checksums = check.checksums_of(path)
+    for name, most in check.most_bytes(path, checksums).items():
+        check.check_file(path, name, checksums, most)
+    return checksums
+
+
 def opened(
     path: Path, attributes: Record, graph: str | Path | None, algo: Algo | None, options: Values
 ) -> VirtualSamples:
     """Open the virtual sample that has these ``attributes``, as :func:`open_virtual` does."""
-    checksums = check.checksums_of(path)
     if VIRTUAL not in attributes:
         raise StoreError(f"{path} is a stored sample, not a virtual one; read it directly")
-    for name, most in check.most_bytes(path, checksums).items():
-        check.check_file(path, name, checksums, most)
+    checksums = _intact(path)
     job = with_other(_job_of(path, attributes, checksums, graph, algo, options), like=attributes)
     _check_said(path, attributes, job)
     known = None if algo is None else str(Path(registry.named(algo, {})[0]).absolute())

@@ -42,28 +42,8 @@ from csaw.engine.plan.plan import Plan
 from csaw.engine.samples.identifiers import GroupArrays, Identifiers
 from csaw.engine.schedule.specialization import Specialization
 from csaw.engine.sources.seeds import Excluded
+from csaw.partition.base.flags import set_count
 from csaw.partition.errors import BiasError, OptionError
-
-# Flags in arrays of NumPy or CuPy: whether one is set, and how many are.
-#
-# CuPy has the functions that these call compiled already, or other steps compile them, too. Its `any` and
-# `count_nonzero`, and its sums of flags, take seconds to compile on a GPU's first use.
-
-AT_A_TIME = 1 << 22  # flags that CuPy counts at a time: their places take eight bytes each
-
-
-def any_set(flags: Array) -> bool:
-    """Whether one of ``flags``, bool or uint8 of any shape, is not 0."""
-    return flags.size > 0 and bool(flags.view("uint8").max())
-
-
-def set_count(xp: ModuleType, flags: Array) -> int:
-    """How many of ``flags``, of any shape, are not 0."""
-    if xp is np:
-        return int(np.count_nonzero(flags))
-    flat = flags.ravel()
-    return sum(int(xp.flatnonzero(flat[k : k + AT_A_TIME]).size) for k in range(0, flat.size, AT_A_TIME))
-
 
 # The contract of a backend.
 

@@ -10,12 +10,15 @@ from csaw.partition.base.parallel import processors
 from csaw.partition.graph.edge_columns import EdgeColumn
 from csaw.partition.graph.parts import Partition
 from csaw.partition.graph.store import INDICES, GraphStore, array_name
+from csaw.partition.graph.types import RELATION
 
 Rows = tuple[np.ndarray, list[np.ndarray]]
 """Offsets of some rows, from 0, and the numbers of their edges, an array for each column."""
 
 
-def changed_rows(old: GraphStore, new: GraphStore, columns: Collection[EdgeColumn]) -> np.ndarray:
+def changed_rows(
+    old: GraphStore, new: GraphStore, columns: Collection[EdgeColumn], relations: Collection[int] | None = None
+) -> np.ndarray:
     """Find the rows of ``new`` that are not the same in ``old``: with other neighbors, or other numbers in ``columns``.
 
     Partitions that share their files are not read.
@@ -24,6 +27,7 @@ def changed_rows(old: GraphStore, new: GraphStore, columns: Collection[EdgeColum
         old: the store before.
         new: the store after; its first vertices are those of the other, in the same order.
         columns: the columns of edges that count, which both stores have.
+        relations: the numbers of the relations whose edges count, by relation; None: all edges count.
 
     Returns:
         bool [V + 1], V vertices of ``new``: True for each row that differs, and for the rows of new vertices. The last
@@ -34,16 +38,39 @@ def changed_rows(old: GraphStore, new: GraphStore, columns: Collection[EdgeColum
     """
     found = np.zeros(new.vertices + 1, bool)
     found[old.vertices : new.vertices] = True
-    names = [INDICES, *(column.array for column in columns)]
+    by_relation = {RELATION.array} if relations is not None else set()
+    names = [INDICES, *{column.array for column in columns} | by_relation]
     with ThreadPoolExecutor(processors()) as threads:
-        for part in changed_partitions(old, new, names):
-            rows = _Rows(new, part, names)
-            for other in old.partitions:
-                first, last = max(part.first_vertex, other.first_vertex), min(part.last_vertex, other.last_vertex)
-                if first < last:
-                    before = _Rows(old, other, names).of(first, last)
-                    found[first:last] = _differ(before, rows.of(first, last), threads)
+        for first, last, before, now in _both(old, new, names, relations):
+            found[first:last] = _differ(before, now, threads)
     return found
+
+
+def moved_edges(old: GraphStore, new: GraphStore, relations: Collection[int]) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of edges of these relations in ``old``, ascending, and in ``new``, both int64.
+
+    Only those in partitions that the stores do not share, of vertices that have equally many in both.
+    """
+    found = [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+    for _, _, before, now in _both(old, new, [RELATION.array], relations, numbers=True):
+        same = np.diff(before[0]) == np.diff(now[0])
+        first, second = (values[-1][np.repeat(same, np.diff(offsets))] for offsets, values in (before, now))
+        found.append((first, second))
+    return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])
+
+
+def _both(
+    old: GraphStore, new: GraphStore, names: list[str], relations: Collection[int] | None, *, numbers: bool = False
+) -> Iterator[tuple[int, int, Rows, Rows]]:
+    """Yield ranges of vertices whose rows are in other files in ``new`` than in ``old``: the first, the one after the
+    last, and their rows in both.
+    """
+    for part in changed_partitions(old, new, names):
+        rows = _Rows(new, part, names, relations, numbers)
+        for other in old.partitions:
+            first, last = max(part.first_vertex, other.first_vertex), min(part.last_vertex, other.last_vertex)
+            if first < last:
+                yield first, last, _Rows(old, other, names, relations, numbers).of(first, last), rows.of(first, last)
 
 
 def with_edge_to(store: GraphStore, marked: np.ndarray) -> np.ndarray:
@@ -74,13 +101,28 @@ def _files(store: GraphStore, part: Partition, names: Collection[str]) -> tuple[
 
 
 class _Rows:
-    """The rows of a partition, and the arrays of these ``names``."""
+    """The rows of a partition, and the arrays of these ``names``; only edges of ``relations``, if these are given. With
+    ``numbers``, those of edges in the store come last.
+    """
 
-    def __init__(self, store: GraphStore, part: Partition, names: list[str]) -> None:
+    def __init__(
+        self,
+        store: GraphStore,
+        part: Partition,
+        names: list[str],
+        relations: Collection[int] | None = None,
+        numbers: bool = False,
+    ) -> None:
         types = dict(zip(names, _types_of(store, names), strict=True))
         arrays = {name: np.empty(part.edges, kind) for name, kind in types.items()}
         store.read_edges(part.number, arrays)
         self.first, self.offsets, self.values = part.first_vertex, store.read_offsets(part.number), [*arrays.values()]
+        if numbers:
+            self.values.append(part.first_edge + np.arange(part.edges))
+        if relations is not None:
+            held = np.isin(arrays[RELATION.array], list(relations))
+            self.offsets = np.append(0, np.cumsum(held))[self.offsets]
+            self.values = [values[held] for values in self.values]
 
     def of(self, first: int, last: int) -> Rows:
         """The rows of the vertices ``first`` to before ``last``."""

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -61,6 +62,14 @@ def test_a_day_in_the_life_of_a_graph(run):
     again = done(run, "refresh w1.zarr --device cpu").splitlines()
     assert again[2] == "Next: csaw verify w1.zarr"
     assert "w1.zarr is up to date with version 2 of " in done(run, "refresh w1.zarr --device cpu")
+    done(run, "sample g.zarr v.zarr --version 0 --virtual")
+    assert done(run, "refresh v.zarr --dry-run").startswith("v.zarr would be a virtual sample of version 2 of ")
+    assert json.loads(done(run, "refresh v.zarr later.zarr --json"))["refreshed"]["drawn"] == 0
+    assert done(run, "refresh v.zarr").endswith("; nothing is drawn.\n")
+    np.save("x.npy", np.arange(6))
+    bias = "--columns x.npy --edge-bias 1+e.column('x',e.dst)"
+    done(run, f"sample g.zarr c.zarr --walk-length 4 --device cpu --version 1 {bias}")
+    assert done(run, "refresh c.zarr --columns x.npy --device cpu").endswith("verify c.zarr --columns x.npy\n")
     freed = done(run, "compact g.zarr").splitlines()
     assert freed[0].startswith("g.zarr: version 2 stays (")
     assert "dropped 0, 1, which frees " in freed[0]

@@ -9,7 +9,7 @@ device_or_skip()
 import cupy
 
 from csaw.engine.cuda import arrays
-from csaw.engine.schedule.backend import any_set, set_count
+from csaw.partition.base.flags import any_set, set_count
 
 FILLS = [
     (7, 0, np.int64),

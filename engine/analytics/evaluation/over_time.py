@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -15,10 +14,8 @@ from csaw.engine.analytics.evaluation.measuring import Measuring, Progress
 from csaw.engine.analytics.evaluation.options import MOST_WINDOWS, EvaluateOptions
 from csaw.engine.analytics.evaluation.tables import Row, as_plain
 from csaw.engine.analytics.measure import Number
-from csaw.engine.api.registry import Algo
-from csaw.engine.samples import Samples
-from csaw.partition import GraphStore, open_graph
-from csaw.partition.base.plain_data import OptionValue, Values
+from csaw.partition import GraphStore
+from csaw.partition.base.plain_data import Values
 from csaw.partition.base.quoting import counted
 from csaw.partition.base.stages import course, step
 from csaw.partition.errors import OptionError
@@ -108,42 +105,17 @@ class OverTime(Evaluation):
         raise OptionError("plot: expected one window, found several; plot each window separately")
 
 
-def evaluate_windows(
-    graph: str | Path | GraphStore,
-    samples: Sequence[str | Path | Samples] = (),
-    *,
-    progress: Progress = lambda doing: None,
-    algo: Algo | None = None,
-    **options: OptionValue,
-) -> Evaluation:
-    """Do what :func:`evaluate` does, and measure a graph in several windows of time where ``options`` ask for them.
+def evaluate_windows(store: GraphStore, wish: EvaluateOptions, progress: Progress, options: Values) -> OverTime:
+    """Measure a graph in several windows of time, as ``options`` ask for them, which are those of ``wish``.
 
-    Args:
-        graph: a graph store or its path.
-        samples: samples of the graph, only with one window, as for :func:`evaluate`.
-        progress: called with a few words at each step.
-        algo: as for :func:`evaluate`.
-        **options: as for :func:`evaluate`, with ``windows``, ``every`` and ``cumulative``; ``until`` and ``between``
-            set where the windows begin and end.
-
-    Returns:
-        The findings of the graph and of its samples; of several windows OverTime.
-
-    Raises:
-        OptionError: the windows are not possible, and as for :func:`evaluate`.
-        CsawError: as for :func:`evaluate`.
+    OptionError: the windows are not possible, and as for :func:`evaluate`.
     """
-    wish, _ = EvaluateOptions.of(options)
-    if not wish.several:
-        return evaluate(graph, samples, progress=progress, algo=algo, **options)
-    store = graph if isinstance(graph, GraphStore) else open_graph(graph)
-    with_times(store, wish.several, len(samples))
     found, each = OverTime(store, {}, [], []), _cut(store, wish)
     measuring = partial(Measuring, columns=False)
     with course(of=len(each)):
         for number, one in enumerate(each, 1):
             step(number)
-            say = partial(_say, progress, f"window {number} of {len(each)}")
+            say = partial(say_of, progress, f"window {number} of {len(each)}")
             here = evaluate(store, progress=say, measuring=measuring, **(options | ONE | {"between": one}))
             here.store.release()
             found.windows.append(here)
@@ -151,7 +123,8 @@ def evaluate_windows(
     return found
 
 
-def _say(progress: Progress, which: str, doing: str) -> None:
+def say_of(progress: Progress, which: str, doing: str) -> None:
+    """Say what is done, and of which of several."""
     progress(f"{doing}, {which}")
 
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from csaw.engine.analytics.evaluation import profiles, tables
 from csaw.engine.analytics.evaluation.evaluate import PLOT_INCHES, PLOT_TITLE, Evaluation, evaluate
-from csaw.engine.analytics.evaluation.in_window import record_of
+from csaw.engine.analytics.evaluation.in_window import record_of, with_times
 from csaw.engine.analytics.evaluation.measuring import Progress
 from csaw.engine.analytics.evaluation.options import EvaluateOptions
-from csaw.engine.analytics.evaluation.over_time import evaluate_windows
+from csaw.engine.analytics.evaluation.over_time import evaluate_windows, say_of
 from csaw.engine.analytics.evaluation.tables import Compared, Row, as_plain
 from csaw.engine.analytics.measure import Findings
 from csaw.engine.api.registry import Algo
@@ -101,30 +101,36 @@ def evaluate_several(
     algo: Algo | None = None,
     **options: OptionValue,
 ) -> Evaluation:
-    """Do what :func:`evaluate_windows` does, and measure several versions of a graph where ``options`` ask for them.
+    """Do what :func:`evaluate` does, and measure a graph in several windows of time, or several of its versions, where
+    ``options`` ask for them.
 
     Args:
         graph: a graph store or its path.
-        samples: as for :func:`evaluate_windows`; none with ``versions``.
+        samples: samples of the graph, as for :func:`evaluate`; none with several windows or versions.
         progress: called with a few words at each step.
-        algo: as for :func:`evaluate_windows`.
-        **options: as for :func:`evaluate_windows`, with ``versions``.
+        algo: as for :func:`evaluate`.
+        **options: as for :func:`evaluate`, with ``versions``, or with ``windows``, ``every`` and ``cumulative``, for
+            which ``until`` and ``between`` set where the windows begin and end.
 
     Returns:
-        The findings of the graph and of its samples; of several versions OverVersions.
+        The findings of the graph and of its samples; of several windows OverTime, of several versions OverVersions.
 
     Raises:
-        OptionError: there are samples, or the graph is in memory, and as for :func:`evaluate_windows`.
-        CsawError: as for :func:`evaluate_windows`.
+        OptionError: there are samples, the windows are not possible, or versions are asked of a graph in memory; and as
+            for :func:`evaluate`.
+        CsawError: as for :func:`evaluate`.
     """
     wish, _ = EvaluateOptions.of(options)
+    if not wish.several:
+        return evaluate(graph, samples, progress=progress, algo=algo, **options)
+    store = graph if isinstance(graph, GraphStore) else open_graph(graph)
     if wish.several != "--versions":
-        return evaluate_windows(graph, samples, progress=progress, algo=algo, **options)
+        with_times(store, wish.several, len(samples))
+        return evaluate_windows(store, wish, progress, options)
     if samples:
         raise OptionError(
             f"{wish.several}: expected only the graph, found {counted(len(samples), 'sample')}; leave out one of them"
         )
-    store = graph if isinstance(graph, GraphStore) else open_graph(graph)
     if store.in_memory:
         raise OptionError(f"{wish.several}: {store.path}: a graph in memory has no versions; leave it out")
     each = {number: open_graph(store.base, version=number) for number in wish.versions or ()}
@@ -132,13 +138,9 @@ def evaluate_several(
     with course(of=len(each)):
         for place, number in enumerate(sorted(each), 1):  # each is brought up to date from those before
             step(place)
-            say = partial(_say, progress, f"version {number}")
+            say = partial(say_of, progress, f"version {number}")
             here = done[number] = evaluate(each[number], progress=say, **(options | {"versions": None}))
             here.by_measure = {name: profiles.shortened(found) for name, found in here.by_measure.items()}
             here.store.release()
     found = {number: done[number] for number in each}
     return OverVersions(store, {}, [], next(iter(found.values())).measures, versions=found)
-
-
-def _say(progress: Progress, which: str, doing: str) -> None:
-    progress(f"{doing}, {which}")

@@ -14,7 +14,7 @@ from helpers.forged import forged
 from helpers.graphs import arrays_of, random_store
 from helpers.hgt import defined, drawn
 from helpers.invariance import assert_request_decides, assert_same
-from helpers.relations import partitioned, random_graph
+from helpers.relations import partitioned
 from helpers.stats import assert_drawn_from
 
 import csaw
@@ -29,16 +29,6 @@ from csaw.partition.graph.types import RELATION
 
 NUMBERS = {"a": (7, 4), "b": (10, 8), "c": (2, 1)}
 OPTIONS = {"num_samples": NUMBERS, "seeds_per_batch": 16, "sources": "type:b"}
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    return random_graph(tmp_path_factory.mktemp("typed"))
-
-
-@pytest.fixture(scope="module")
-def pieces(tmp_path_factory):
-    return random_graph(tmp_path_factory.mktemp("pieces"), partitions=4)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.forged import forged
 from helpers.machine import need_package
-from helpers.relations import FANOUT, SEEDS, TIMED, graph_in_time, partitioned, random_graph
+from helpers.relations import FANOUT, SEEDS, TIMED, graph_in_time, partitioned
 
 import csaw
 from csaw.partition.errors import OptionError, StoreError
@@ -18,11 +18,6 @@ from torch_geometric.data import HeteroData
 from csaw.engine.loaders import NeighborLoader
 
 OPTIONS = {"algo": "minibatch", "device": "cpu", "progress": False}
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    return random_graph(tmp_path_factory.mktemp("typed"))
 
 
 def read(path):

@@ -10,7 +10,7 @@ from helpers.faults import plant
 from helpers.forged import forged
 from helpers.graphs import arrays_of
 from helpers.invariance import assert_request_decides, assert_same
-from helpers.relations import FANOUT, SEEDS, TIMED, WAYS, graph_in_time, partitioned, random_graph
+from helpers.relations import FANOUT, SEEDS, TIMED, WAYS, graph_in_time, partitioned
 from helpers.stats import assert_drawn_from
 
 import csaw
@@ -26,16 +26,6 @@ def small(tmp_path_factory):
     """The graph of LAWS A1: three authors of P0, which cites P1 and P2."""
     files = {"paper-by-author": "0 0\n0 1\n0 2\n", "paper-cites-paper": "0 1\n0 2\n"}
     return partitioned(tmp_path_factory.mktemp("small"), files)
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    return random_graph(tmp_path_factory.mktemp("typed"))
-
-
-@pytest.fixture(scope="module")
-def pieces(tmp_path_factory):
-    return random_graph(tmp_path_factory.mktemp("pieces"), partitions=4)
 
 
 def drawn(store, fanout, source, times, **options):

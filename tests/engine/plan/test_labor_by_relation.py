@@ -9,7 +9,7 @@ import pytest
 from helpers.graphs import arrays_of
 from helpers.invariance import assert_request_decides, assert_same
 from helpers.machine import need_package
-from helpers.relations import FANOUT, SEEDS, graph_in_time, partitioned, random_graph
+from helpers.relations import FANOUT, SEEDS, graph_in_time, partitioned
 from helpers.remade import remade
 from helpers.stats import assert_drawn_from
 
@@ -21,16 +21,6 @@ from csaw.partition.graph.types import RELATION
 
 QUIET = {"device": "cpu", "progress": False}
 LABOR = {"fanout": FANOUT, "sources": "type:b", "frontier_size": 20, "instances": 90}
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    return random_graph(tmp_path_factory.mktemp("typed"))
-
-
-@pytest.fixture(scope="module")
-def pieces(tmp_path_factory):
-    return random_graph(tmp_path_factory.mktemp("pieces"), partitions=4)
 
 
 def drawn_sets(sample):

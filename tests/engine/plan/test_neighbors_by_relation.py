@@ -12,7 +12,7 @@ from helpers.faults import plant
 from helpers.graphs import arrays_of
 from helpers.invariance import assert_request_decides, assert_same
 from helpers.machine import need_package
-from helpers.relations import FIXED, SEEDS, TIMED_HOPS, WAYS_OF_HOPS, graph_in_time, partitioned, random_graph
+from helpers.relations import FIXED, SEEDS, TIMED_HOPS, WAYS_OF_HOPS, graph_in_time, partitioned
 from helpers.remade import remade
 from helpers.stats import assert_drawn_from
 
@@ -21,16 +21,6 @@ from csaw.partition.errors import OptionError
 from csaw.partition.graph.types import RELATION
 
 QUIET = {"device": "cpu", "progress": False}
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    return random_graph(tmp_path_factory.mktemp("typed"))
-
-
-@pytest.fixture(scope="module")
-def pieces(tmp_path_factory):
-    return random_graph(tmp_path_factory.mktemp("pieces"), partitions=4)
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,6 @@ from helpers.relations import (
     WAYS_OF_SUBGRAPHS,
     graph_in_time,
     partitioned,
-    random_graph,
 )
 from helpers.remade import remade
 from helpers.stats import assert_drawn_from
@@ -30,16 +29,6 @@ from csaw.partition.graph.types import RELATION
 QUIET = {"device": "cpu", "progress": False}
 every_way = pytest.mark.parametrize("how", WAYS_OF_SUBGRAPHS)
 IN_TIME = {"fanout": FANOUT, "sources": SEEDS, "time_strategy": "uniform"}
-
-
-@pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    return random_graph(tmp_path_factory.mktemp("typed"))
-
-
-@pytest.fixture(scope="module")
-def pieces(tmp_path_factory):
-    return random_graph(tmp_path_factory.mktemp("pieces"), partitions=4)
 
 
 @pytest.fixture(scope="module")

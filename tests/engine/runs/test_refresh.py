@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 from fuzz import child
 from fuzz.kills import Steps, kill_at
+from helpers import refreshed_typed as typed
 from helpers.forged import forged
 from helpers.machine import need_package
+from helpers.refreshed import SEED, compared, edges_of, grown, stored, text
 
 import csaw
 from csaw.engine.plan import planning
@@ -22,7 +24,6 @@ from csaw.engine.runs.refresh import refresh
 from csaw.engine.samples import group_writer
 from csaw.partition.errors import OptionError, StoreError
 
-SEED = 3
 DRAWN = [  # algorithm, options, whether instances are kept when a few rows change
     ("deepwalk", {"walk_length": 6}, True),
     ("deepwalk", {"walk_length": 6, "weighted": False}, True),
@@ -102,55 +103,6 @@ TIMED = [
 ]
 
 
-def edges_of(rng, vertices, count, weighted=False, timed=False):
-    """``count`` different pairs with numbers beside them."""
-    found = set()
-    while len(found) < count:
-        a, b = rng.randrange(vertices), rng.randrange(vertices)
-        if a != b:
-            found.add((min(a, b), max(a, b)))
-    return [(*ends, *([rng.randrange(1, 9)] * weighted), *([rng.randrange(100)] * timed)) for ends in sorted(found)]
-
-
-def text(path, rows):
-    path.write_text("".join(" ".join(map(str, row)) + "\n" for row in rows))
-    return path
-
-
-def grown(folder, seed=1, *, weighted=True, directed=False, timed=False, far=False):
-    """A store of three versions: rows are added, removed, and where ``far`` lead to new vertices."""
-    rng, vertices = random.Random(seed), 80
-    kinds = {"weighted": weighted, "timed": timed}
-    rows = edges_of(rng, vertices, 170, **kinds)
-    more = {"weight_column": 3} if weighted else {}
-    more |= {"time_column": 3 + weighted} if timed else {}
-    made = csaw.partition(text(folder / "a.txt", rows), folder / "g.zarr", directed=directed, partitions=5, **more)
-    new = edges_of(rng, vertices, 2, **kinds) + ([(3, 1000, *rows[0][2:]), (200, 1000, *rows[0][2:])] if far else [])
-    csaw.append(made.path, text(folder / "b.txt", new), **more)
-    if not timed:
-        csaw.append(made.path, text(folder / "c.txt", rows[:1]), remove=True, **more)
-    return made.path
-
-
-def stored(path):
-    """The bytes of all files but those with times of the run."""
-    files = [file for file in sorted(path.rglob("*")) if file.is_file()]
-    named = {str(file.relative_to(path)): file for file in files}
-    return {name: file.read_bytes() for name, file in named.items() if not name.startswith("results")}
-
-
-def compared(graph, folder, algo, options, **how):
-    """Draw on the oldest version, bring it up to date, and hold it against a full draw; what was refreshed."""
-    own = options | {"algo": algo, "seed": SEED, "device": "cpu"} | how
-    csaw.sample(csaw.open_graph(graph, version=0), folder / "s.zarr", **own)
-    done = csaw.refresh(folder / "s.zarr", folder / "new.zarr", device="cpu")
-    csaw.sample(graph, folder / "full.zarr", **own)
-    found, wanted = stored(folder / "new.zarr"), stored(folder / "full.zarr")
-    assert found.keys() == wanted.keys()
-    assert [name for name in found if found[name] != wanted[name]] == []
-    return done.results["refreshed"]
-
-
 @pytest.mark.parametrize(("algo", "options", "keeps"), DRAWN, ids=lambda one: str(one)[:60])
 def test_it_has_the_bytes_of_a_full_draw(tmp_path, algo, options, keeps):
     graph = grown(tmp_path)
@@ -167,6 +119,16 @@ def test_it_has_them_where_vertices_are_new(tmp_path, algo, options, keeps, weig
     needs = "weighted" in options or "e.weight" in str(options)
     graph = grown(tmp_path, 2, weighted=weighted or needs, directed=not weighted, far=True)
     assert compared(graph, tmp_path, algo, options)["why"] != "vertices have other numbers in this graph"
+
+
+@pytest.mark.parametrize(
+    ("algo", "options", "keeps"), [one for one in DRAWN if "sources" not in one[1]], ids=lambda one: str(one)[:60]
+)
+@pytest.mark.parametrize("far", [False, True])
+@pytest.mark.one_in(3)
+def test_it_has_them_on_a_graph_of_several_types(tmp_path, algo, options, keeps, far):
+    graph = typed.grown(tmp_path, 2, far=far, weighted=True)
+    assert "types" not in compared(graph, tmp_path, algo, options)["why"]
 
 
 @pytest.mark.parametrize("algo", ["deepwalk", "node2vec", "neighbor", "minibatch", "layer"])
@@ -204,6 +166,54 @@ def test_walks_from_new_vertices_come_at_the_end_so_that_others_keep_their_numbe
     csaw.compact(graph)
     assert csaw.open_graph(graph).growth == (80, 82, 83)
     assert csaw.verify(csaw.sample(graph, tmp_path / "one.zarr", walk_length=3)).ok
+
+
+@pytest.mark.parametrize("algo", ["restart", "ppr", "neighbor"])
+@pytest.mark.parametrize("instances", [50, 81, 249])
+def test_instances_beyond_the_number_of_vertices_begin_again_at_the_first(tmp_path, algo, instances):
+    """Those below it keep their numbers. Others move, because streams and loaders take all vertices in each pass."""
+    graph = grown(tmp_path, 14, far=True)
+    csaw.append(graph, [(2000, 3, 1.0)], weights=[1.0])
+    options = {"instances": instances} | ({"walk_length": 3} if algo == "restart" else {})
+    done = compared(graph, tmp_path, algo, options)
+    samples, new = csaw.open_samples(tmp_path / "new.zarr"), csaw.open_graph(graph)
+    found, _ = samples.layout.sources(samples.group(0, instances))
+    assert found.tolist() == new.original_ids(np.arange(instances, dtype=new.id_dtype) % 83).tolist()
+    assert csaw.verify(samples).ok
+    assert not done["why"]
+    changed = csaw.changed(samples, since=0)
+    assert set(range(80, instances)) <= set(changed.tolist())
+    assert (changed < 80).sum() == min(80, instances) - done["kept"]
+    assert done["kept"] > 20
+
+
+@pytest.mark.parametrize(
+    ("algo", "options"),
+    [
+        (
+            "deepwalk",
+            {
+                "walk_length": 1,
+                "num_walks": 30,
+                "edge_bias": "(e.dst_degree + 1) ** 6 * (0.1 if e.dst == e.prev else 1)",
+            },
+        ),
+        ("deepwalk", {"walk_length": 4, "edge_bias": "e.weight * e.src_degree * (0.1 if e.dst == e.prev else 1)"}),
+        ("node2vec", {"walk_length": 4, "q": 0.5}),
+        ("snowball", {"depth": 1}),
+        ("forest-fire", {"burn_prob": 0.3}),
+        ("minibatch", {"fanout": (2, 2), "seeds_per_batch": 2}),
+        ("layer", {"depth": 1, "neighbor_size": 3}),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("how", [{}, {"residency": "disk"}, {"residency": "disk", "memory": "40KB"}], ids=str)
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_plan_that_cuts_the_graph_otherwise_finds_the_same_rows(tmp_path, algo, options, how, directed):
+    """Or that weighs its edges anew, by the degrees of neighbors whose own partition has not changed."""
+    done = compared(grown(tmp_path, 16, directed=directed), tmp_path, algo, options, **how)
+    assert done["drawn"]
+    assert done["kept"] or done["why"] or "** 6" in str(options)
 
 
 AWAY = """from csaw.engine.algorithm import Traversal
@@ -397,15 +407,8 @@ def test_a_graph_that_was_moved_still_has_the_version(tmp_path):
     assert stored(tmp_path / "s.zarr") == stored(tmp_path / "full.zarr")
 
 
-def test_what_cannot_be_brought_up_to_date_is_refused(tmp_path):
+def test_sources_that_a_sample_lacks_are_given_again(tmp_path):
     graph = grown(tmp_path, 8)
-    csaw.sample(graph, tmp_path / "virtual.zarr", virtual=True)
-    with pytest.raises(StoreError, match="is a virtual sample, which is drawn when it is read"):
-        csaw.refresh(tmp_path / "virtual.zarr")
-    data = {"x": np.ones(len(csaw.sample(graph, walk_length=1).walks))}
-    csaw.sample(graph, tmp_path / "columns.zarr", walk_length=2, columns=data, edge_bias='1 + e.column("x", e.dst)')
-    with pytest.raises(OptionError, match="a sample does not keep the data of columns"):
-        csaw.refresh(tmp_path / "columns.zarr")
     sources = [2, 3, 5, 7, 11]
     csaw.sample(csaw.open_graph(graph, version=0), tmp_path / "part.zarr", walk_length=2, sources=sources, instances=3)
     with pytest.raises(OptionError, match="lacks some of its sources; give them with sources"):

@@ -340,9 +340,7 @@ def test_samples_of_old_versions_verify_and_become_those_of_the_new(tmp_path, wh
     csaw.append(tmp_path / "g.zarr", files(tmp_path, "new", new))
     assert csaw.verify(tmp_path / "s.zarr").ok
     samples = csaw.refresh(tmp_path / "s.zarr", tmp_path / "r.zarr")
-    said = samples.results["refreshed"]
-    assert "several types" in str(said)
-    assert said["drawn"] == samples.instances
+    assert samples.results["refreshed"]["why"] == ""
     assert csaw.verify(tmp_path / "r.zarr").ok
     whole = csaw.sample(tmp_path / "g.zarr", tmp_path / "w.zarr", **how)
     assert whole.instances == samples.instances

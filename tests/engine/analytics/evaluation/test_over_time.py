@@ -14,7 +14,8 @@ import csaw
 from csaw.engine.analytics import measure
 from csaw.engine.analytics.evaluation import profiles
 from csaw.engine.analytics.evaluation.evaluate import evaluate, plan
-from csaw.engine.analytics.evaluation.over_time import _equal, _long, evaluate_windows
+from csaw.engine.analytics.evaluation.over_time import _equal, _long
+from csaw.engine.analytics.evaluation.over_versions import evaluate_several
 from csaw.partition import write_graph
 from csaw.partition.errors import OptionError
 
@@ -68,7 +69,7 @@ def test_windows_of_a_length_follow_each_other(length):
     ],
 )
 def test_each_window_is_what_it_is_alone(store, options, wanted):
-    found = evaluate_windows(store, **WISH, **options)
+    found = evaluate_several(store, **WISH, **options)
     assert spans(found) == wanted
     for (first, last), one in zip(wanted, found.windows, strict=True):
         alone = evaluate(store, refresh=True, **WISH, between=(first, last)).by_measure
@@ -76,7 +77,7 @@ def test_each_window_is_what_it_is_alone(store, options, wanted):
 
 
 def test_the_table_has_a_line_for_each_window(store):
-    found = evaluate_windows(store, **WISH, windows=3)
+    found = evaluate_several(store, **WISH, windows=3)
     names = ["from", "to", "edges", *found.findings]
     assert "mean out-degree" in names
     assert "triangles" in names
@@ -100,7 +101,7 @@ def test_the_table_has_a_line_for_each_window(store):
 
 
 def test_a_graph_that_grows_begins_with_its_first_edge(store):
-    found = evaluate_windows(store, **WISH, windows=4, cumulative=True)
+    found = evaluate_several(store, **WISH, windows=4, cumulative=True)
     assert found.shown.names[:2] == ["from", "to"]
     edges = [one.store.edges for one in found.windows]
     assert edges == sorted(edges)
@@ -115,7 +116,7 @@ def test_a_window_is_kept_without_the_values_of_vertices(store, tmp_path, monkey
     monkeypatch.setattr(degree, "findings", lambda self, network: calls.append(1) or inner(self, network))
 
     def measured(**options):
-        return evaluate_windows(store, measures="degree", device="cpu", **options)
+        return evaluate_several(store, measures="degree", device="cpu", **options)
 
     found = measured(windows=3)
     for one in found.windows:
