@@ -1,4 +1,4 @@
-"""Tests of the conditions that rows of tables must fulfill, see conditions.py.
+"""Tests of the conditions that rows of tables must fulfill, see ingestion/conditions.py.
 
 They are built of pyarrow.compute, whose functions take a column or an expression alike: of a column they give the rows
 that fulfill a condition, an expression says which row groups of Parquet can have some. Both compare exactly: integers,

@@ -241,8 +241,18 @@ def test_folders_that_cannot_match_are_not_read(tmp_path, hive, where):
     assert rows(store) == [(0, 9), (2, 9), (8, 9)]
     assert (store.report["edges"], store.report["left_out"]) == (4, 4)
     assert sorted(set(store.load([store.edge_columns[-1]]).columns["year"].tolist())) == [2022, 2024]
+    whole = dataset.dataset(hive, partitioning="hive")
+    found = csaw.partition(whole, tmp_path / "i.zarr", where=["year in [2022, 2024]", "kind == 'a b'"])
+    assert (rows(found), found.report["left_out"]) == (rows(store), 4)
     with pytest.raises(CsawError, match=r"column kind holds the texts of folders; expected a text in quotes, found 3"):
         csaw.partition(hive, tmp_path / "h.zarr", where="kind == 3")
+
+
+def test_a_data_set_keeps_its_own_filter(tmp_path, file):
+    own = dataset.dataset(file).filter(dataset.field("src") < 120)
+    assert sources(own, tmp_path / "g.zarr", "sorted > 0")[0] == list(range(GROUP, 120))
+    _, report = sources(own, tmp_path / "g.zarr", ["sorted > 0", "src > 60"])
+    assert (report["edges"], report["left_out"]) == (59, 61)
 
 
 def test_workers_of_a_cluster_read_and_count_the_same(tmp_path, file, monkeypatch):
