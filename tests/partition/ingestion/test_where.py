@@ -248,8 +248,9 @@ def test_folders_that_cannot_match_are_not_read(tmp_path, hive, where):
         csaw.partition(hive, tmp_path / "h.zarr", where="kind == 3")
 
 
-def test_a_data_set_keeps_its_own_filter(tmp_path, file):
-    own = dataset.dataset(file).filter(dataset.field("src") < 120)
+def test_a_data_set_keeps_its_own_filter(tmp_path):
+    parquet.write_table(TABLE.select(["src", "dst", "sorted"]), tmp_path / "e.parquet", row_group_size=GROUP)
+    own = dataset.dataset(tmp_path / "e.parquet").filter(dataset.field("src") < 120)
     assert sources(own, tmp_path / "g.zarr", "sorted > 0")[0] == list(range(GROUP, 120))
     _, report = sources(own, tmp_path / "g.zarr", ["sorted > 0", "src > 60"])
     assert (report["edges"], report["left_out"]) == (59, 61)
@@ -325,6 +326,15 @@ def test_a_list_has_a_limit_that_arrow_can_take(tmp_path, file):
     assert len(sources(file, tmp_path / "g.zarr", f"src in [{values}]")[0]) == COUNT
     with pytest.raises(OptionError, match="at most 1000 values in a list, found 1,001"):
         IngestOptions(where=f"src in [{values}, 7]")
+
+
+def test_files_of_relations_all_fulfill_the_conditions(tmp_path, file):
+    given = {("a", "to", "b"): file, ("b", "to", "a"): file}
+    store = csaw.partition(given, tmp_path / "g.zarr", where="sorted == 5")
+    assert (store.report["edges"], store.report["left_out"]) == (2 * GROUP, 2 * (COUNT - GROUP))
+    seen = csaw.partition.preview(file, where="sorted == 5")
+    assert seen["edges"][0] == [5 * GROUP, 5 * GROUP + 1]
+    assert "where sorted == 5" in seen["read_as"][0]
 
 
 def test_text_and_graphs_in_memory_have_no_conditions(tmp_path):
