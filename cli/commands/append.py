@@ -21,6 +21,7 @@ READ = (
     "time_decimals",
     "on_error",
     "skip_lines",
+    "where",
 )
 """The options of csaw partition that say how the new edges are read."""
 GROUPS = {

@@ -34,6 +34,7 @@ GROUPS = {
         "self_loops",
         "on_error",
         "skip_lines",
+        "where",
     ),
     "Partitions and clusters": (
         "partitions",
@@ -222,6 +223,14 @@ GROUPS = {
     type=int,
     default=0,
     help="Number of lines to skip at the beginning of text files, such as a line 'vertices edges'.",
+)
+@click.option(
+    "--where",
+    metavar="CONDITION",
+    multiple=True,
+    help="Only read rows of Parquet or Arrow files that fulfill a condition on a column, also one of folders such as "
+    "year=2023: \"year >= 2023\", \"kind == 'follow'\" or \"kind in ['a', 'b']\", with ==, !=, <, <=, >, >= or in. "
+    "The option may be repeated; rows must fulfill all conditions.",
 )
 @click.option(
     "--cluster",

@@ -239,6 +239,7 @@ def of_graph(store: "GraphStore", report: Facts) -> list[str]:
         loops * bool(report["self_loops"]),
         counted(report["comments"], "comment") * bool(report.get("comments")),
         f"{counted(report['skipped'], 'malformed row')} skipped" * bool(report.get("skipped")),
+        f"{counted(report.get('left_out', 0), 'row')} left out by --where" * ("where" in report),
         counted(report["dead_ends"], "dead end"),
     )
     edges = counted(store.edges, "edge" if store.directed else "stored edge")

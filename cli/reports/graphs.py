@@ -40,6 +40,8 @@ INPUT = (
     Line("header_line", "line of the header", plain),
     Line("edges", "rows that are edges"),
     Line("skipped", "malformed rows skipped"),
+    Line("where", "--where", " and ".join),
+    Line("left_out", "rows left out by --where"),
     Line("reciprocity", "edges with a reverse edge", share),
     Line("self_loops", "self loops found"),
     Line("self_loops_dropped", "self loops dropped", yes),

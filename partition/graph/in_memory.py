@@ -28,8 +28,9 @@ from csaw.partition.graph.csr import merge_repeats
 from csaw.partition.graph.edge_columns import TIME_ORDER, WEIGHT, EdgeColumn, given_columns, time_of
 from csaw.partition.graph.fingerprint import fingerprint_of_arrays
 from csaw.partition.graph.given_arrays import array_of, integers_of, weights_of
+from csaw.partition.graph.given_room import require_columns
 from csaw.partition.graph.partition_writer import weights_between
-from csaw.partition.graph.parts import cut_points, offsets_within, partition_count
+from csaw.partition.graph.parts import Graph, cut_points, offsets_within, partition_count
 from csaw.partition.graph.store import INDICES, GraphStore
 from csaw.partition.graph.time_order import time_order
 from csaw.partition.graph.types import Types, text_of
@@ -254,6 +255,11 @@ class InMemory(GraphStore):
         return [
             (first, last, begin, edges, item * edges + 8 * (last - first + 1)) for first, last, begin, edges in bounds
         ]
+
+    def whole(self, columns: Collection[EdgeColumn]) -> Graph:
+        require_columns(self, columns)
+        further = {column.name: self.arrays[column.array] for column in columns}
+        return Graph(self.indptr, self.indices, self.weights, further)
 
     def read_indptr(self) -> np.ndarray:
         return self.indptr.copy()

@@ -35,13 +35,13 @@ from csaw.partition.arrays.nodes import open_group, read_group
 from csaw.partition.arrays.replace import require_not_aside
 from csaw.partition.arrays.uncompared import Uncompared, read_uncompared
 from csaw.partition.base import arguments
-from csaw.partition.base.arrow_interface import ArrowTable
 from csaw.partition.base.plain_data import Record
 from csaw.partition.base.python_names import kept, reading
 from csaw.partition.base.quoting import counted, html_facts, line, near
 from csaw.partition.base.stages import EDGES, LOADING, stage
 from csaw.partition.errors import OptionError, StoreError
 from csaw.partition.graph import given_room
+from csaw.partition.graph.arrow_csr import ArrowGraph
 from csaw.partition.graph.attributes import EDGE_IDS, TYPED, WEIGHT_RANGE, Attributes, checked, columns_of, identity
 from csaw.partition.graph.clusters import Clusters, stored_clusters
 from csaw.partition.graph.edge_columns import EDGE_ID, TIME_ORDER, WEIGHT, EdgeColumn, time_of
@@ -124,7 +124,7 @@ LARGEST_PLACE = 2**32 - 1  # of an edge in the order of its row by time
 INDICES = "indices"  # the array of neighbors, beside those of the edge columns
 
 
-class GraphStore(StoredIds, ShownGraph, Versioned, ArrowTable):
+class GraphStore(StoredIds, ShownGraph, Versioned, ArrowGraph):
     """An open graph store, as :func:`open_graph` returns it.
 
     Arrays are read on demand; a changed file is a StoreError.

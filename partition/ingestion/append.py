@@ -312,7 +312,8 @@ class Append:
         """How the new edges were read, and what was found odd about them."""
         told = [one for one in self.new.report.get("warnings", ()) if "weights are " not in one]
         read_as = self.new.report.get("read_as")
-        return ({"read_as": read_as} if read_as else {}) | ({"warnings": told} if told else {})
+        chosen = {name: self.new.report[name] for name in ("where", "left_out") if name in self.new.report}
+        return chosen | ({"read_as": read_as} if read_as else {}) | ({"warnings": told} if told else {})
 
     def _report(self, counts: Counts, writer: StoreWriter) -> Record:
         """The report of the version: what is known of all edges without looking at them again."""

@@ -41,6 +41,7 @@ class AppendOptions(TypedDict, total=False):
     time_decimals: int | None
     on_error: str
     skip_lines: int
+    where: str | Sequence[str]
     partition_size: Size | None
     memory: Size | None
     threads: int | None
@@ -58,6 +59,7 @@ OF_FILES = (
     "target_column",
     "on_error",
     "skip_lines",
+    "where",
     "threads",
     "memory",
     "weight_column",

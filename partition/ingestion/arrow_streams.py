@@ -24,9 +24,15 @@ from csaw.partition.graph.edge_columns import FLOATS, are_whole
 from csaw.partition.graph.given_arrays import foreign
 from csaw.partition.graph.store import GraphStore
 from csaw.partition.ingestion.columns import TIME_COLUMN, Columns, columns_of_table, place_of, wish_of
+from csaw.partition.ingestion.conditions import conditions_of
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.objects import Edges, Foreign, Wish, library_of
+<<<<<<< HEAD
 from csaw.partition.ingestion.text.pieces import Ends
+=======
+from csaw.partition.ingestion.text.filters import expression_of, without_views
+from csaw.partition.ingestion.text.pieces import Ends, Piece
+>>>>>>> h-where
 from csaw.partition.ingestion.text.tables import TableRows, is_words
 from csaw.partition.ingestion.time_column import BY_UNIT
 
@@ -54,8 +60,10 @@ class ArrowStream:
     for: OptionError for an object that is no table.
     """
 
-    def __init__(self, data: Foreign) -> None:
+    def __init__(self, data: Foreign, where: object = ()) -> None:
         self.data: Any = data
+        self.conditions = conditions_of(where)
+        self.rows: int | None = None  # of a data set, if only some of them are asked for
         self.name = f"{type(data).__module__.partition('.')[0].lstrip('_')} {type(data).__name__}"
         self.frame: Any = data if library_of(type(data)) == "pandas" else None
         needed("pyarrow", self.name)
@@ -64,6 +72,11 @@ class ArrowStream:
     def reader(self) -> "RecordBatchReader | None":
         """The reader of the batches; None for a table of pandas."""
         with foreign(f"graph: {self.name}"):
+            # a data set need not read what cannot fulfill them; pyarrow lacks kernels that filter views
+            if self.conditions and hasattr(self.data, "scanner") and without_views(self.data.schema) is None:
+                test = expression_of(self.conditions, self.name, self.data.schema, {})
+                self.rows = self.data.count_rows()
+                return self.data.scanner(filter=test).to_reader()
             return None if self.frame is not None else _reader(self.data)
 
     @cached_property
@@ -137,7 +150,16 @@ class StreamRows(TableRows):
     def _batches(self) -> Iterator["RecordBatch"]:  # type: ignore[override]
         found = columns_of_table(self.path, self.stream.names, self.wishes)
         self.places = [found.source, found.target, *[found.weight] * (found.weight >= 0), *found.further]
-        yield from self.stream.batches(self.places)
+        tested = (one.place(self.path, self.stream.names) for one in self.conditions)
+        read = list(dict.fromkeys([*self.places, *tested]))
+        rows = 0
+        for batch in self.stream.batches(read):
+            rows += batch.num_rows
+            held = dict(zip(read, batch.columns, strict=True))
+            kept = self._fulfilling(batch, self.stream.names, held.__getitem__)
+            yield kept.select(range(len(self.places)))
+        if self.stream.rows is not None:
+            self.counts["left_out"] += self.stream.rows - rows
 
     def _choose(self, names: list[str], options: IngestOptions) -> Columns:
         """Positions in the batches, which have only the columns that are read."""
@@ -184,7 +206,7 @@ def stream_of(data: Foreign, options: Values) -> ArrowStream | None:
         del options["weights"]
     if (named := options.pop("time", None)) is not None:
         options["time_column"] = named
-    return ArrowStream(data)
+    return ArrowStream(data, options.get("where"))
 
 
 def read_dates(stream: ArrowStream, options: Values, *, usual: Wish = None, counts_decimals: bool = True) -> None:

@@ -10,6 +10,7 @@ from csaw.partition.graph.clusters import METHODS
 from csaw.partition.graph.csr import FIRST, KEEP, SUM
 from csaw.partition.graph.edge_columns import TIME, EdgeColumn, distinct
 from csaw.partition.ingestion.columns import EDGE_COLUMN, FLAGS, TIME_COLUMN, Wishes, wish_of
+from csaw.partition.ingestion.conditions import Condition, conditions_of
 from csaw.partition.ingestion.time_column import FORMATS, MOST_DECIMALS, TimeColumn
 
 if TYPE_CHECKING:
@@ -155,6 +156,10 @@ class IngestOptions:
     """Number that is added to the id of each target, so that both sides of a bipartite graph, numbered from 1 each,
     stay apart. None: what the header of a KONECT file says, otherwise 0.
     """
+    where: tuple[str, ...] = ()
+    """Conditions such as ``year >= 2023`` on columns of tables, also those of folders ``year=2023``; rows that do not
+    fulfill all of them are left out.
+    """
     skip_lines: int = 0  # of text, before anything is read: a first line "vertices edges"
     threads: int | None = None  # None: all processors
 
@@ -170,6 +175,7 @@ class IngestOptions:
             said = "--partition-size" if name == "partition_bytes" else f"--{name.replace('_', '-')}"
             object.__setattr__(self, name, read(said, getattr(self, name)))
         object.__setattr__(self, "edge_columns", texts(self.edge_columns))
+        object.__setattr__(self, "where", tuple(one.text for one in conditions_of(self.where)))
         _ = self.wishes, self.further  # raises OptionError for a wish that no column can have
         for name, is_said in (
             ("--time-format", self.time_format != "numbers"),
@@ -184,6 +190,11 @@ class IngestOptions:
     def policy(self) -> str:
         """The fate of repeated edges, once it is decided."""
         return self.duplicates or "first"
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """The conditions that rows must fulfill."""
+        return conditions_of(self.where)
 
     @property
     def wishes(self) -> Wishes:

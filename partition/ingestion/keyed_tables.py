@@ -30,7 +30,6 @@ from csaw.partition.graph.in_memory import InMemory
 from csaw.partition.graph.types import RELATIONS_READ, REVERSES, TYPE, Relation, Types, distinct, prefix_of
 from csaw.partition.ingestion.hetero_data import Edges, in_memory
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.text.pieces import NOTHING_READ
 from csaw.partition.ingestion.time_column import FORMATS, MOST_DECIMALS, TimeColumn
 from csaw.partition.ingestion.typed_rows import typed
 
@@ -365,8 +364,10 @@ class _Joined:
             + f", time {table.time}" * (table.time is not None)
             for table in self.given.tables
         ]
-        return dict(NOTHING_READ) | {
+        return {
             "lines": sum(self.sizes.values()),
+            "comments": 0,
+            "blank": 0,
             "edges": edges,
             "skipped": self.skipped,
             "read_as": [*tables, *self.said],

@@ -167,6 +167,7 @@ class PartitionOptions(TypedDict, total=False):
     edge_ids: bool
     threads: int | None
     skip_lines: int
+    where: str | Sequence[str]
     overwrite: bool
     weights: ArrayLike | None
     vertex_ids: ArrayLike | None

@@ -277,7 +277,9 @@ class Ingest:
         with closing(self.begin(self.job, out)) as passes:
             rows, numbering, sample = passes.read()
             if not rows:
-                raise NoEdgesError(f"{self.job.name}: no edges found; expected rows 'source target [weight]'")
+                left = self.rows.counts.get("left_out", 0)
+                why = f"; {left:,} rows do not fulfill --where" if left else ""
+                raise NoEdgesError(f"{self.job.name}: no edges found; expected rows 'source target [weight]'{why}")
             cuts = cuts_of(numbering.vertices, rows * self.job.directions, sample)
             with stage(SORTING):
                 tally = passes.deal(BucketPlan(cuts, numbering.dtype, rows), numbering)
@@ -403,7 +405,9 @@ def report_of(
     if merged and job.undirected and not job.drops_loops and tally.loops:  # which are in one row each
         merged += tally.loops - self_loops(draft)
     merged //= job.directions * copies
-    report: Record = dict(rows.counts)
+    report: Record = {name: count for name, count in rows.counts.items() if name != "left_out" or job.options.where}
+    if job.options.where:
+        report["where"] = list(job.options.where)
     if len(files) > 1:
         report = {"files": len(files), "inputs": list(files)} | report
     if read_as := getattr(rows, "read_as", None):

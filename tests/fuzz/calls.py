@@ -166,7 +166,7 @@ def calls() -> dict[str, Call]:
         "clustering",
         "edge_ids",
     )
-    ingest += ("threads", "skip_lines", "overwrite", "target_offset", "progress", "inputs", "out")
+    ingest += ("threads", "skip_lines", "where", "overwrite", "target_offset", "progress", "inputs", "out")
     found = {
         "sample": Call(
             csaw.sample,

@@ -12,7 +12,7 @@ from csaw.partition.ingestion.text.word_cells import Cells
 
 # Text that several processes read: the span of a file that each keeps to, and what it has to say of it.
 
-COUNTED = ("comments", "blank", "edges", "skipped")
+COUNTED = ("comments", "blank", "edges", "skipped", "left_out")
 NOTHING_READ = {"lines": 0} | dict.fromkeys(COUNTED, 0)
 
 
@@ -86,7 +86,7 @@ class Recorded:
         said = self.said
         before = said.counts["lines"] if self.continued else 0
         behind = record.first if said.first and record.first else ()
-        self.continued, said.first = True, said.first or record.first
+        said.first = said.first or record.first
         said.largest = max(said.largest, record.largest, *behind)
         said.bad_weights = said.bad_weights.then(record.bad_weights, before)
         said.like_rows = said.like_rows.then(record.like_rows, before)
@@ -94,6 +94,8 @@ class Recorded:
         said.vertices += record.vertices
         said.sums = ((said.sums[0] + record.sums[0]) % 2**64, (said.sums[1] + record.sums[1]) % 2**64)
         said.counts["lines"] = before + record.counts["lines"]
+        said.counts["left_out"] *= self.continued  # before the first row, by whoever opened the file
+        self.continued = True
         for name in COUNTED:
             said.counts[name] += record.counts[name]
 

@@ -17,6 +17,7 @@ from csaw.partition.arrays.spool import Budget
 from csaw.partition.base.parallel import Crew, Lanes, Source
 from csaw.partition.base.quoting import quoted, shown
 from csaw.partition.errors import FormatError, OptionError, StoreError
+from csaw.partition.ingestion.conditions import WHERE
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.text.cells import only_line
 from csaw.partition.ingestion.text.pieces import NOTHING_READ, WHOLE, FileRows, InTurn, Piece, Span
@@ -44,6 +45,11 @@ def opened(
 ) -> FileRows:
     """Open a file of edges, of ``files`` that are read side by side. Errors: those of its reader."""
     if (reader := reader_of(path)) is TextRows:
+        if options.where:
+            raise OptionError(
+                f"{shown(path)}: {WHERE}: expected a Parquet or Arrow file, whose columns have types, found text; "
+                "leave rows out when the file is made, or convert it to Parquet"
+            )
         return TextRows(path, options, crew, progress, span, files)
     return reader(path, options, crew, progress, span)
 
@@ -109,6 +115,7 @@ class Look(NamedTuple):
     read_as: str
     weighted: bool
     error: FormatError | None = None
+    left_out: int = 0
 
 
 class Several:
@@ -160,6 +167,7 @@ class Several:
         how = (look.read_as if number in kept else NO_ROWS for number, look in enumerate(looked))
         self.read_as = grouped(zip(self.files, how, strict=True))
         self.kept = {kept.index(number): rows for number, rows in self.kept.items() if number in kept}
+        self.counts["left_out"] = sum(look.left_out for number, look in enumerate(looked) if number not in kept)
         self.files, self.sizes = [self.files[number] for number in kept], [self.sizes[number] for number in kept]
         self.done = [0] * len(kept)
         first: tuple[int, Kind] | None = None
@@ -178,6 +186,7 @@ class Several:
                 raise
             return Look({}, Shape(empty=True, only=only), NO_ROWS, False, error)
         look = Look({} if rows.shape.empty else rows.kind, rows.shape, rows.read_as, rows.weighted)
+        look = look._replace(left_out=rows.counts["left_out"])
         self.kept[number] = rows
         if _lasts(file):
             self.kept.pop(number).close()

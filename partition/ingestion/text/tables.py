@@ -1,7 +1,8 @@
 """Edge tables in Parquet or Arrow (Feather), through pyarrow."""
 
+import os
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -17,13 +18,19 @@ from csaw.partition.graph.edge_columns import EdgeColumn
 from csaw.partition.graph.given_arrays import are_weights
 from csaw.partition.ingestion.columns import Columns, choose
 from csaw.partition.ingestion.ingest_options import IngestOptions
+from csaw.partition.ingestion.text.filters import NO_VALUE, decoded, expression_of, fulfilling, without_views
 from csaw.partition.ingestion.text.number_rows import check_sources, raised
 from csaw.partition.ingestion.text.pieces import NOTHING_READ, WHOLE, FilePiece, Piece, ReadRecord, Recorded, Span
 from csaw.partition.ingestion.text.shape import NO_ROWS, Shape, direction_of, roles
 from csaw.partition.ingestion.time_column import TimeColumn
 
 if TYPE_CHECKING:
+<<<<<<< HEAD
     from pyarrow import Array, DataType, RecordBatch, Scalar, Table
+=======
+    from pyarrow import Array, DataType, RecordBatch
+    from pyarrow.parquet import ParquetFile
+>>>>>>> h-where
 from typing import TYPE_CHECKING
 
 from csaw.partition.graph.edge_columns import TIME
@@ -59,7 +66,13 @@ class TableRows(Recorded):
             raise OptionError(f"--skip-lines: {path} is a table and has no lines; expected text")
         self.path, self.skip_errors, self.span = path, options.on_error == "skip", span
         self.said, self.warnings = ReadRecord(dict(NOTHING_READ)), list[str]()
+<<<<<<< HEAD
         self.wanted, self.ends = options.wishes.names, (options.wishes.source, options.wishes.target)
+=======
+        self.wanted, self.conditions = options.wishes.names, options.conditions
+        found = (HIVE.fullmatch(part) for part in Path(path).parts[:-1])
+        self.folders = {one[1]: unquote(one[2]) for one in found if one}
+>>>>>>> h-where
         self.batches = self._batches()
         self.first = first = next((batch for batch in self.batches if batch.num_rows), None)
         self.read, self.shape, self.read_as = Columns(), Shape(empty=first is None), NO_ROWS
@@ -80,7 +93,8 @@ class TableRows(Recorded):
             raise OptionError(f"{self.path}: --target-offset: expected ids that are integers, found words")
         ids = "string" if self.shape.strings else "int"
         said = roles(self.read, len(self.names), self.names, options)
-        self.read_as = f"table, {len(self.names)} columns, {said}, {direction_of(False, options)}, ids {ids}"
+        where = f", where {' and '.join(options.where)}" if options.where else ""
+        self.read_as = f"table, {len(self.names)} columns, {said}, {direction_of(False, options)}, ids {ids}{where}"
 
     def _choose(self, names: list[str], options: IngestOptions) -> Columns:
         return choose(self.path, names, len(names), options.wishes)
@@ -177,7 +191,7 @@ class TableRows(Recorded):
         """
         from pyarrow import compute, types
 
-        column = _decoded(batch.column(end))
+        column = decoded(batch.column(end))
         self._check(
             batch, end, kept, column.is_valid().to_numpy(zero_copy_only=False), "a value, as an edge needs both ends"
         )
@@ -217,7 +231,7 @@ class TableRows(Recorded):
 
     def _times(self, batch: "RecordBatch", place: int, column: TimeColumn, kept: np.ndarray) -> np.ndarray:
         """The times, int64."""
-        found = times_of_column(_decoded(batch.column(place)), column)
+        found = times_of_column(decoded(batch.column(place)), column)
         if found is None:
             expected = (
                 "dates, timestamps or dates of ISO 8601 as text; numbers: --time-format numbers"
@@ -236,7 +250,7 @@ class TableRows(Recorded):
         """A column of numbers; FormatError for one of another type."""
         from pyarrow import types
 
-        column = _decoded(batch.column(place))
+        column = decoded(batch.column(place))
         if not (types.is_integer(column.type) or types.is_floating(column.type) or types.is_decimal(column.type)):
             raise FormatError(
                 f"{self.path}: column {self.names[place]} holds {column.type}, expected {expected}; name another with "
@@ -263,9 +277,17 @@ class TableRows(Recorded):
         bad = ~good & kept
         if bad.any() and not self.skip_errors:
             row = int(np.argmax(bad))
+<<<<<<< HEAD
             raise FormatError(
                 f"{self.path}: row {self.counts['lines'] + row + 1}, column {self.names[place]}: expected "
                 f"{expected}, found {shown(batch.column(place)[row])} (at least {int(bad.sum()):,} of the first "
+=======
+            found = str(batch.column(place)[row].as_py())[:60]
+            of_some = " of those that fulfill --where" * bool(self.conditions)
+            raise FormatError(
+                f"{self.path}: row {self.counts['lines'] + row + 1}{of_some}, column {self.names[place]}: expected "
+                f"{expected}, found {quoted(found)} (at least {int(bad.sum()):,} of the first "
+>>>>>>> h-where
                 f"{self.counts['lines'] + batch.num_rows:,} rows are malformed); pass --on-error skip to skip them"
             )
         kept &= good
@@ -282,10 +304,16 @@ class TableRows(Recorded):
             if self.path.endswith(PARQUET):
                 # Pages without a checksum, which writers may leave out, pass unchecked.
                 file = pyarrow.parquet.ParquetFile(self.path, page_checksum_verification=True)
-                batches = file.iter_batches(row_groups=self._groups(file.num_row_groups))
+                batches = file.iter_batches(row_groups=self._matching(file))
             else:
+<<<<<<< HEAD
                 batches = iter(arrow_table(self.path).to_batches())
             yield from map(self._with_folders, batches)
+=======
+                batches = iter(pyarrow.feather.read_table(self.path).to_batches())
+            for batch in batches:
+                yield self._with_folders(self._fulfilling(batch, batch.schema.names, batch.column))
+>>>>>>> h-where
         except (pyarrow.ArrowException, OSError) as error:
             raise FormatError(
                 f"{self.path}: the file is damaged, or its type differs from its suffix ({error}); write or fetch "
@@ -294,10 +322,42 @@ class TableRows(Recorded):
 
     def _with_folders(self, batch: "RecordBatch") -> "RecordBatch":
         """The rows with those columns that options name and that folders of the path say, as integers if they are."""
-        for name, value in (found.groups() for found in map(HIVE.fullmatch, Path(self.path).parts[:-1]) if found):
+        for name, value in self.folders.items():
             if name in self.wanted and name not in batch.schema.names:
+<<<<<<< HEAD
                 batch = batch.append_column(name, _constant(unquote(value), batch.num_rows, name in self.ends))
+=======
+                batch = batch.append_column(name, _constant(value, batch.num_rows))
+>>>>>>> h-where
         return batch
+
+    def _matching(self, file: "ParquetFile") -> list[int]:
+        """The row groups of the span in which rows may fulfill the conditions, by the statistics of the file."""
+        groups = self._groups(file.num_row_groups)
+        if not self.conditions:
+            return groups
+        from pyarrow.dataset import ParquetFileFormat
+        from pyarrow.fs import LocalFileSystem
+
+        test = expression_of(self.conditions, self.path, file.schema_arrow, self.folders)
+        fragment = ParquetFileFormat().make_fragment(os.path.abspath(self.path), LocalFileSystem())
+        matching = {group.id for group in fragment.subset(filter=test).row_groups}
+        others = (group for group in groups if group not in matching)
+        self.counts["left_out"] += sum(file.metadata.row_group(group).num_rows for group in others)
+        return [group for group in groups if group in matching]
+
+    def _fulfilling(
+        self, batch: "RecordBatch", names: Sequence[str], column: "Callable[[int], Array]"
+    ) -> "RecordBatch":
+        """The rows that fulfill the conditions; ``column(place)`` is the one that is called ``names[place]``."""
+        if not self.conditions:
+            return batch
+        mask = fulfilling(self.conditions, self.path, names, batch.num_rows, column, self.folders)
+        if plain := without_views(batch.schema):
+            batch = batch.cast(plain)
+        kept = batch.filter(mask)
+        self.counts["left_out"] += batch.num_rows - kept.num_rows
+        return kept
 
     def _groups(self, count: int) -> list[int]:
         """The row groups of the span."""
@@ -322,7 +382,7 @@ def _constant(value: str, rows: int, is_id: bool) -> "Array":
     """
     import pyarrow
 
-    if value == "__HIVE_DEFAULT_PARTITION__":
+    if value == NO_VALUE:
         return pyarrow.nulls(rows, pyarrow.int64())
     is_integer = re.fullmatch("[-+]?[0-9]{1,18}", value) is not None
     is_number = is_integer and not (is_id and str(int(value)) != value)
@@ -348,19 +408,6 @@ def _numbers(column: "Array", kept: np.ndarray) -> np.ndarray:
     """Ids of the rows that are kept, as int64, or uint64 if some need it."""
     ids = column.fill_null(0).to_numpy(zero_copy_only=False)[kept]
     return ids.astype(np.uint64 if ids.dtype == np.uint64 and ids.max(initial=0) > 2**63 - 1 else np.int64)
-
-
-def _decoded(column: "Array") -> "Array":
-    """The column without a dictionary, into which pandas turns categories, or without lengths of runs."""
-    from pyarrow import DictionaryArray, compute, types
-
-    if types.is_run_end_encoded(column.type):
-        return compute.run_end_decode(column)
-    if not types.is_dictionary(column.type):
-        return column
-    if types.is_string_view(column.type.value_type):  # of polars; pyarrow has no kernel that decodes it
-        column = DictionaryArray.from_arrays(column.indices, column.dictionary.cast("string"))
-    return column.dictionary_decode()
 
 
 def is_words(kind: "DataType") -> bool:
