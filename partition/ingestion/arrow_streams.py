@@ -27,12 +27,8 @@ from csaw.partition.ingestion.columns import TIME_COLUMN, Columns, columns_of_ta
 from csaw.partition.ingestion.conditions import conditions_of
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.objects import Edges, Foreign, Wish, library_of
-<<<<<<< HEAD
-from csaw.partition.ingestion.text.pieces import Ends
-=======
 from csaw.partition.ingestion.text.filters import expression_of, without_views
-from csaw.partition.ingestion.text.pieces import Ends, Piece
->>>>>>> h-where
+from csaw.partition.ingestion.text.pieces import Ends
 from csaw.partition.ingestion.text.tables import TableRows, is_words
 from csaw.partition.ingestion.time_column import BY_UNIT
 

@@ -25,12 +25,8 @@ from csaw.partition.ingestion.text.shape import NO_ROWS, Shape, direction_of, ro
 from csaw.partition.ingestion.time_column import TimeColumn
 
 if TYPE_CHECKING:
-<<<<<<< HEAD
     from pyarrow import Array, DataType, RecordBatch, Scalar, Table
-=======
-    from pyarrow import Array, DataType, RecordBatch
     from pyarrow.parquet import ParquetFile
->>>>>>> h-where
 from typing import TYPE_CHECKING
 
 from csaw.partition.graph.edge_columns import TIME
@@ -66,13 +62,10 @@ class TableRows(Recorded):
             raise OptionError(f"--skip-lines: {path} is a table and has no lines; expected text")
         self.path, self.skip_errors, self.span = path, options.on_error == "skip", span
         self.said, self.warnings = ReadRecord(dict(NOTHING_READ)), list[str]()
-<<<<<<< HEAD
         self.wanted, self.ends = options.wishes.names, (options.wishes.source, options.wishes.target)
-=======
-        self.wanted, self.conditions = options.wishes.names, options.conditions
+        self.conditions = options.conditions
         found = (HIVE.fullmatch(part) for part in Path(path).parts[:-1])
         self.folders = {one[1]: unquote(one[2]) for one in found if one}
->>>>>>> h-where
         self.batches = self._batches()
         self.first = first = next((batch for batch in self.batches if batch.num_rows), None)
         self.read, self.shape, self.read_as = Columns(), Shape(empty=first is None), NO_ROWS
@@ -277,17 +270,10 @@ class TableRows(Recorded):
         bad = ~good & kept
         if bad.any() and not self.skip_errors:
             row = int(np.argmax(bad))
-<<<<<<< HEAD
-            raise FormatError(
-                f"{self.path}: row {self.counts['lines'] + row + 1}, column {self.names[place]}: expected "
-                f"{expected}, found {shown(batch.column(place)[row])} (at least {int(bad.sum()):,} of the first "
-=======
-            found = str(batch.column(place)[row].as_py())[:60]
             of_some = " of those that fulfill --where" * bool(self.conditions)
             raise FormatError(
                 f"{self.path}: row {self.counts['lines'] + row + 1}{of_some}, column {self.names[place]}: expected "
-                f"{expected}, found {quoted(found)} (at least {int(bad.sum()):,} of the first "
->>>>>>> h-where
+                f"{expected}, found {shown(batch.column(place)[row])} (at least {int(bad.sum()):,} of the first "
                 f"{self.counts['lines'] + batch.num_rows:,} rows are malformed); pass --on-error skip to skip them"
             )
         kept &= good
@@ -306,14 +292,9 @@ class TableRows(Recorded):
                 file = pyarrow.parquet.ParquetFile(self.path, page_checksum_verification=True)
                 batches = file.iter_batches(row_groups=self._matching(file))
             else:
-<<<<<<< HEAD
                 batches = iter(arrow_table(self.path).to_batches())
-            yield from map(self._with_folders, batches)
-=======
-                batches = iter(pyarrow.feather.read_table(self.path).to_batches())
             for batch in batches:
                 yield self._with_folders(self._fulfilling(batch, batch.schema.names, batch.column))
->>>>>>> h-where
         except (pyarrow.ArrowException, OSError) as error:
             raise FormatError(
                 f"{self.path}: the file is damaged, or its type differs from its suffix ({error}); write or fetch "
@@ -324,11 +305,7 @@ class TableRows(Recorded):
         """The rows with those columns that options name and that folders of the path say, as integers if they are."""
         for name, value in self.folders.items():
             if name in self.wanted and name not in batch.schema.names:
-<<<<<<< HEAD
-                batch = batch.append_column(name, _constant(unquote(value), batch.num_rows, name in self.ends))
-=======
-                batch = batch.append_column(name, _constant(value, batch.num_rows))
->>>>>>> h-where
+                batch = batch.append_column(name, _constant(value, batch.num_rows, name in self.ends))
         return batch
 
     def _matching(self, file: "ParquetFile") -> list[int]:
