@@ -93,8 +93,8 @@ def refuse_mark(where: str, line: bytes) -> None:
     """Raise FormatError for a byte order mark, which would be a part of the first word."""
     if line.startswith(BOM_UTF8):
         raise FormatError(
-            f"{where}: found a byte order mark, as where files are joined, before {row_shown(line[3:])}; give the files "
-            "one by one, or remove it"
+            f"{where}: found a byte order mark, as where files are joined, before {row_shown(line[3:])}; give the "
+            "files one by one, or remove it"
         )
 
 

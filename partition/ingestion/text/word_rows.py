@@ -6,7 +6,15 @@ import numpy as np
 
 from csaw.partition.errors import FormatError
 from csaw.partition.graph.given_arrays import LEAST_DOUBLE, are_weights
-from csaw.partition.ingestion.text.cells import cells, empty_cell, fitted, is_blank, refuse_comma, refuse_mark, row_shown
+from csaw.partition.ingestion.text.cells import (
+    cells,
+    empty_cell,
+    fitted,
+    is_blank,
+    refuse_comma,
+    refuse_mark,
+    row_shown,
+)
 from csaw.partition.ingestion.text.fast_rows import BLANK, LINES, ROWS
 from csaw.partition.ingestion.text.pieces import Parser, Piece, ReadRecord
 from csaw.partition.ingestion.text.shape import Shape
