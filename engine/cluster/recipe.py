@@ -12,6 +12,7 @@ from csaw.engine.api.written_classes import recorded_name
 from csaw.engine.plan.options import BASELINES, RUN, options
 from csaw.engine.plan.rates import INTERPRETER_BYTES
 from csaw.engine.runs.job import DRAWS, Job, prepare, refuse_window
+from csaw.engine.sources.sources import OF_TYPE
 from csaw.partition import GraphStore
 from csaw.partition.base.plain_data import OptionValue, Record
 from csaw.partition.base.version import VERSION
@@ -153,7 +154,8 @@ def refuse_other_file(file: Path, digest: str, flag: str = "--algo") -> None:
 
 
 def _is_file(given: object) -> bool:
-    return isinstance(given, Path) or (isinstance(given, str) and given != "all" and not given.startswith("random:"))
+    rules = "random:", OF_TYPE
+    return isinstance(given, Path) or (isinstance(given, str) and given != "all" and not given.startswith(rules))
 
 
 def _own_file(algo: str) -> Path | None:

@@ -20,6 +20,7 @@ QUOTED = re.compile(rb'"([^"]*(?:""[^"]*)*)"')
 WORD = re.compile(rb'"(?:[^"]|"")*"(?![^\s,;])|[^\s,;]+')
 BLANK_WORD = re.compile(rb'"(?:[^"]|"")*"(?!\S)|\S+')
 DECIMAL_COMMA = re.compile(rb"(?<=[;\t])[-+]?[0-9]+,[0-9]+(?=\s*([;\t]|$))")
+DECIMAL_BETWEEN = re.compile(rb"(?<=\s)[-+]?[0-9]+,[0-9]+(?=\s|$)")
 DECIMAL_LAST = re.compile(rb"(?<=[;\s])[-+]?[0-9]+,[0-9]+(?=\s*$)")
 INTEGER = re.compile(rb"[-+]?[0-9]+(\.0*)?")
 NUMBER = re.compile(rb"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
@@ -85,6 +86,15 @@ def refuse_comma(where: str, row: bytes, decimal: re.Pattern[bytes] = DECIMAL_CO
         raise FormatError(
             f"{where}: expected a decimal point, found the comma of {number} in {row_shown(row)}; write "
             f"{number.replace(',', '.')}"
+        )
+
+
+def refuse_mark(where: str, line: bytes) -> None:
+    """Raise FormatError for a byte order mark, which would be a part of the first word."""
+    if line.startswith(BOM_UTF8):
+        raise FormatError(
+            f"{where}: found a byte order mark, as where files are joined, before {row_shown(line[3:])}; give the "
+            "files one by one, or remove it"
         )
 
 

@@ -7,7 +7,16 @@ from itertools import chain
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.columns import named_ends, plain
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.text.cells import DECIMAL_LAST, NUMBER, Layout, refuse_comma, row_shown, text_of
+from csaw.partition.ingestion.text.cells import (
+    DECIMAL_BETWEEN,
+    DECIMAL_LAST,
+    NUMBER,
+    Layout,
+    cells,
+    refuse_comma,
+    row_shown,
+    text_of,
+)
 from csaw.partition.ingestion.text.row_checks import Type
 from csaw.partition.ingestion.text.shape import Shape
 
@@ -129,6 +138,7 @@ def look_twice(
     above them.
     """
     see_types(where, layout, rows, shape, options)
+    _refuse_halves(where, layout, rows, shape)
     _refuse_vertices(where, layout, options)
     if shape.header_line is None and shape.names is None:
         refuse_words_between(where, layout, rows, options)
@@ -144,6 +154,14 @@ def look_twice(
             one, other, third = map(int, rows[0])
             shape.first = one, other, third
     shape.warnings += _doubts(layout, rows, comment, shape, options)
+
+
+def _refuse_halves(where: str, layout: Layout, rows: list[list[bytes]], shape: Shape) -> None:
+    """Raise FormatError for a number with a decimal comma between blanks, whose first half would be read as a cell."""
+    for line in layout.lines[-len(rows) :][:1] if layout.separator is None else []:
+        found = DECIMAL_BETWEEN.search(line.text)
+        if found and len(cells(line.text[: found.start()], None)) in (shape.read.weight, *shape.read.further):
+            refuse_comma(f"{where[: where.rindex(':')]}:{line.number}", line.text, DECIMAL_BETWEEN)
 
 
 def _refuse_vertices(where: str, layout: Layout, options: IngestOptions) -> None:

@@ -8,7 +8,7 @@ from csaw.partition.base.compile import inner, njit
 from csaw.partition.base.kernel_tools import mixed
 from csaw.partition.errors import FormatError
 from csaw.partition.ingestion.text import fast_rows, numbers
-from csaw.partition.ingestion.text.cells import cells, is_blank, row_shown
+from csaw.partition.ingestion.text.cells import cells, is_blank, refuse_mark, row_shown
 from csaw.partition.ingestion.text.fast_rows import (
     BIG,
     BLANK,
@@ -136,6 +136,7 @@ class ListRows(Parser[Lists | bytes]):
             elif is_blank(line):
                 said.counts["blank"] += 1
             else:
+                refuse_mark(f"{self.path}:{said.counts['lines'] + 1}", line)
                 owner, *others = cells(line, self.shape.separator)
                 sources += [owner] * len(others)
                 targets += others

@@ -148,6 +148,8 @@ def is_plain_cell(text, begin, end, separator, column):
     if first == 32 or text[end - 1] == 32 or first == 44 or first == 59:  # ',', ';': perhaps a line without values
         return False
     if column == 0:
+        if first == 239 and end - begin > 2 and text[begin + 1] == 187 and text[begin + 2] == 191:  # byte order mark
+            return False
         return first != 35 and first != 37  # '#', '%'
     return column == 1 or separator != 32 or first != 35
 

@@ -6,7 +6,15 @@ import numpy as np
 
 from csaw.partition.errors import FormatError
 from csaw.partition.graph.given_arrays import LEAST_DOUBLE, are_weights
-from csaw.partition.ingestion.text.cells import cells, empty_cell, fitted, is_blank, refuse_comma, row_shown
+from csaw.partition.ingestion.text.cells import (
+    cells,
+    empty_cell,
+    fitted,
+    is_blank,
+    refuse_comma,
+    refuse_mark,
+    row_shown,
+)
 from csaw.partition.ingestion.text.fast_rows import BLANK, LINES, ROWS
 from csaw.partition.ingestion.text.pieces import Parser, Piece, ReadRecord
 from csaw.partition.ingestion.text.shape import Shape
@@ -103,9 +111,10 @@ class WordRows(Parser[CutRows | bytes]):
             return None
         columns, where = self.shape.columns, f"{self.path}:{self.counts['lines']}"
         try:
+            refuse_mark(where, line)
             row = fitted(cells(line, self.shape.separator), columns or self.last + 1, self.shape.separator)
         except ValueError as error:
-            self._bad(FormatError(f"{where}: {error}: {row_shown(line)}"))
+            self._bad(error if isinstance(error, FormatError) else FormatError(f"{where}: {error}: {row_shown(line)}"))
             return None
         if len(row) != columns if columns else len(row) <= self.last:
             want = columns or f"at least {self.last + 1}"

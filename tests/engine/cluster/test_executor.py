@@ -3,6 +3,7 @@
 import pytest
 from helpers.executors import DIED, LOST, Threads
 from helpers.graphs import random_store
+from helpers.relations import partitioned
 from helpers.small_samples import files_of
 
 from csaw.engine import execute
@@ -92,6 +93,14 @@ def test_workers_of_any_executor_draw_the_sample_of_one_machine(tmp_path, small_
     execute(job, tmp_path / "alone")
     same = {name: bytes_ for name, bytes_ in files_of(tmp_path / "alone").items() if "results" not in name}
     assert {name: bytes_ for name, bytes_ in files_of(tmp_path / "s").items() if name in same} == same
+
+
+@pytest.mark.parametrize(("rule", "instances"), [("type:b", 3), ("type:b:2", 2), ("random:4", 4), ("all", 5)])
+def test_sources_by_a_rule_are_no_file(tmp_path, rule, instances):
+    graph = partitioned(tmp_path, {"a-to-b": "0 0\n0 1\n1 2\n"}).path
+    options = {"sources": rule, "fanout": {"to": (1,)}}
+    job = recipe_of(Cluster("address", "tcp://none:1"), graph, tmp_path / "s", "neighbor", options, False).here()
+    assert job.plan.request.instances == instances
 
 
 def test_a_group_that_kills_its_workers_is_found_and_named(tmp_path, small_groups):

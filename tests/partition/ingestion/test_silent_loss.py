@@ -19,6 +19,27 @@ def test_a_byte_order_mark_does_not_cost_the_first_edge(tmp_path):
     assert entries(read(tmp_path, b"\xef\xbb\xbf1 2\n2 3\n")) == [(1, 2), (2, 3)]
 
 
+@pytest.mark.parametrize("options", [{}, {"format": "adjacency"}])
+@pytest.mark.parametrize("lines", [1, 100])
+def test_a_byte_order_mark_between_joined_files_is_part_of_no_word(tmp_path, lines, options):
+    part = "\ufeff" + "a b\nb c\n" * lines
+    with pytest.raises(CsawError, match=rf":{2 * lines + 1}: found a byte order mark, .*before 'a b'; give the files"):
+        read(tmp_path, part + part, **options)
+    if not options:
+        skipped = read(tmp_path, part + part, on_error="skip")
+        assert (entries(skipped), skipped.report["skipped"]) == ([("a", "b"), ("b", "c")], 1)
+    assert entries(read(tmp_path, "\uf000a \ufebfb\n")) == [("\uf000a", "\ufebfb")]  # which begin with the same byte
+
+
+@pytest.mark.parametrize("options", [{"weight_column": 3}, {"time_column": 3}])
+@pytest.mark.parametrize("text", ["1 2 1,5\n3 4 2,5\n", "1 2 1,5 7\n3 4 2,5 8\n"])
+def test_a_decimal_comma_between_blanks_cuts_no_number(tmp_path, text, options):
+    with pytest.raises(CsawError, match=r":1: expected a decimal point, found the comma of 1,5 .*; write 1.5"):
+        read(tmp_path, text, **options)
+    assert len(entries(read(tmp_path, text, weight_column="none"))) == 2
+    assert read(tmp_path, "1 2,3\n3 4,5\n", weight_column=3).load().weights.tolist() == [3.0, 5.0]
+
+
 def test_column_names_above_words_are_no_edge_and_name_the_weight(tmp_path):
     store = read(tmp_path, "Source,Target,Type,weight\na,b,x,3\nb,c,x,4\n")
     assert entries(store) == [("a", "b"), ("b", "c")]
