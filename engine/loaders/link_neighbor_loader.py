@@ -4,7 +4,7 @@ never edges.
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -238,8 +238,6 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
         check_negative_time(negative_time, is_timed, sampling is not None)
         self._open(data, weight_attr, time_attr, subgraph_type, disjoint, features, edge_features)
         self.transform = transform
-        if exclude_links and isinstance(self.graph, SampledTypes):
-            raise OptionError("exclude_links: expected a graph of one type, found several; leave it out")
         edge_type, given = edge_type_of(edge_label_index, self.graph)
         self.seen = LinkGraph(self.graph, self.data, edge_type, time_attr)
         edges = self.seen.edges() if given is None or sampling is not None else None
@@ -255,15 +253,8 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
         self.skipped = ends.shape[1] - kept.size
         parallel = self._parallel(ends) if exclude_links else None
         links = Links(ends, times, kept, sampling, non_edges, disjoint, seed, parallel)
-        self.filter = LinkLoader(
-            self.data,
-            self.permuted,
-            torch.from_numpy(ends) if edge_type is None else (edge_type, torch.from_numpy(ends)),
-            label,
-            None if edge_label_time is None else torch.as_tensor(edge_label_time),
-            sampling,
-            transform_sampler_output=transform_sampler_output,
-        )
+        given_times = None if edge_label_time is None else torch.as_tensor(edge_label_time)
+        self.filter = self._filter(ends, edge_type, label, given_times, sampling, transform_sampler_output)
         self.drawn = LinkBatches(
             self.graph.store,
             links,
@@ -276,6 +267,20 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
         )
         self._refuse_features([*OWN, *NAMES, *["batch"] * disjoint, *(timed.names if is_timed else ())])
 
+    def _filter(
+        self,
+        ends: np.ndarray,
+        edge_type: tuple[str, str, str] | None,
+        label: "Tensor | None",
+        times: "Tensor | None",
+        sampling: "NegativeSampling | None",
+        transform: Callable[..., object] | None,
+    ) -> Any:
+        """PyTorch Geometric's loader, which makes Data objects of what csaw draws."""
+        links = torch.from_numpy(ends)
+        index = links if edge_type is None else (edge_type, links)
+        return LinkLoader(self.data, self.permuted, index, label, times, sampling, transform_sampler_output=transform)
+
     @property
     def dataset(self) -> range:
         """The positions of the links of an epoch, as PyTorch Geometric's loader has them for progress bars."""
@@ -283,6 +288,8 @@ class LinkNeighborLoader(GraphLoader[MiniBatch]):
 
     def _parallel(self, ends: np.ndarray) -> np.ndarray:
         """int64 [2, n]: how many edges lead from the source of each link to its target, and back; or more."""
+        if isinstance(self.graph, SampledTypes):
+            raise OptionError("exclude_links: expected a graph of one type, found several; leave it out")
         store = self.graph.store
         if not store.multigraph:
             return np.ones_like(ends)
