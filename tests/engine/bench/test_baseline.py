@@ -10,8 +10,10 @@ from csaw.cli.commands.bench import SLOWER
 from csaw.engine.bench import earlier_runs, suites
 from csaw.engine.bench.bench_row import MACHINE, figure
 from csaw.engine.bench.context import Context
+from csaw.engine.bench.suites import papers
 from csaw.engine.cpu.batches.walks import Walks
 
+SERIES = {"series": papers.SERIES}
 LIMIT = {"suite": MACHINE, "work": "gathers", **figure([1e9]), "unit": "gathers/s"}
 
 
@@ -121,11 +123,23 @@ def timed(what, work, times, **more):
         ("selection", [selected("bipartite", 3.0), selected("bipartite, linear", 3.0, searches=2.0)], True),
         ("selection", [selected("bipartite", 3.0), selected("bipartite, linear", 3.0, searches=0.5)], False),
         ("selection", [selected("bipartite", 3.0)], None),
-        ("neighbor-size", [row("1", 1.0, 2.0, neighbor_size=1), row("8", 3.0, 4.0, neighbor_size=8)], True),
-        ("neighbor-size", [row("1", 1.0, 3.5, neighbor_size=1), row("8", 3.0, 4.0, neighbor_size=8)], None),
-        ("neighbor-size", [row("1", 5.0, 6.0, neighbor_size=1), row("8", 3.0, 4.0, neighbor_size=8)], False),
-        ("instances", [row("1", 2.0, instances=2000), row("8", 1.0, instances=16000)], False),
-        ("instances", [row("1", 2.0, instances=2000)], None),
+        (
+            "neighbor-size",
+            [row("1", 1.0, 2.0, neighbor_size=1, **SERIES), row("8", 3.0, 4.0, neighbor_size=8, **SERIES)],
+            True,
+        ),
+        (
+            "neighbor-size",
+            [row("1", 1.0, 3.5, neighbor_size=1, **SERIES), row("8", 3.0, 4.0, neighbor_size=8, **SERIES)],
+            None,
+        ),
+        (
+            "neighbor-size",
+            [row("1", 5.0, 6.0, neighbor_size=1, **SERIES), row("8", 3.0, 4.0, neighbor_size=8, **SERIES)],
+            False,
+        ),
+        ("instances", [row("1", 2.0, instances=2000, **SERIES), row("8", 1.0, instances=16000, **SERIES)], False),
+        ("instances", [row("1", 2.0, instances=2000, **SERIES)], None),
         ("transit", [*both_ways("a", 1.1), *both_ways("b", 2.0)], True),
         ("transit", [*both_ways("a", 0.9), *both_ways("b", 2.0)], False),
         (
