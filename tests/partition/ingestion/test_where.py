@@ -359,3 +359,33 @@ def test_dates_of_python_agree(tmp_path):
     parquet.write_table(table, tmp_path / "e.parquet")
     where = ["day >= '2024-02-29'", "at < '2024-03-01T23:00:00Z'"]
     assert sources(tmp_path / "e.parquet", tmp_path / "g.zarr", where)[0] == [2]
+
+
+RUNS = pa.RunEndEncodedArray.from_arrays(pa.array([COUNT // 2, COUNT], pa.int32()), pa.array(["a", "b"]))
+UNFILTERED = {  # pyarrow has no kernels that filter these
+    "runs": RUNS,
+    "binary": pa.array([b"x"] * COUNT, pa.binary_view()),
+    "tags": pa.array([["x", "y"]] * COUNT, pa.list_(pa.string_view())),
+    "inner": pa.array([{"x": "y"}] * COUNT, pa.struct({"x": pa.string_view()})),
+}
+
+
+@pytest.mark.parametrize(
+    ("form", "name"),
+    [
+        ("a stream", "runs"),
+        *itertools.product(("Parquet", "a dataset", "a stream"), ("binary", "tags")),
+        *itertools.product(("Feather", "a stream"), ("tags", "inner")),
+    ],
+)
+def test_rows_have_values_of_any_type_beside_the_tested_ones(tmp_path, form, name):
+    table = TABLE.select(["src", "dst", "sorted"]).append_column(name, UNFILTERED[name])
+    given = tmp_path / ("e.feather" if form == "Feather" else "e.parquet")
+    if form == "Feather":
+        feather.write_feather(table, str(given))
+    elif form != "a stream":
+        parquet.write_table(table, given, row_group_size=GROUP)
+    given = {"a dataset": lambda: dataset.dataset(given), "a stream": table.to_reader}.get(form, lambda: given)()
+    where = ["sorted > 1", "sorted < 5"] + ["runs == 'b'"] * (name == "runs")
+    first = 2 * GROUP if name != "runs" else COUNT // 2
+    assert sources(given, tmp_path / "g.zarr", where)[0] == list(range(first, 5 * GROUP))
