@@ -47,7 +47,7 @@ def fulfilling(
     """
     from pyarrow import compute, repeat
 
-    every = [*names, *folders]
+    every = _with_folders(names, folders)
 
     def tested() -> "Iterator[Array]":
         for one in conditions:
@@ -69,7 +69,7 @@ def expression_of(
     """
     from pyarrow import compute
 
-    names = [*schema.names, *folders]
+    names = _with_folders(schema.names, folders)
     found = compute.scalar(True)
     for one in conditions:
         name = names[place := one.place(where, names)]
@@ -80,6 +80,11 @@ def expression_of(
         test = _test(one, compute.field(name), kind := plain_type(held), where)
         found = found & test if kind == held and names.count(name) == 1 else found
     return found
+
+
+def _with_folders(names: Sequence[str], folders: Mapping[str, str]) -> list[str]:
+    """The names of columns, and of those folders that no column of the rows stands for."""
+    return [*names, *(name for name in folders if name not in names)]
 
 
 def decoded(column: "Array") -> "Array":

@@ -248,6 +248,16 @@ def test_folders_that_cannot_match_are_not_read(tmp_path, hive, where):
         csaw.partition(hive, tmp_path / "h.zarr", where="kind == 3")
 
 
+def test_a_column_stands_for_its_folder(tmp_path):
+    """Some writers leave the columns of folders in the files."""
+    for number, year in enumerate([2022, 2023]):
+        (tmp_path / "in" / f"year={year}").mkdir(parents=True)
+        table = pa.table({"src": [2 * number, 2 * number + 1], "dst": [9, 9], "year": [year, None]})
+        parquet.write_table(table, tmp_path / "in" / f"year={year}" / "e.parquet")
+    for where in ("year == 2023", "3 == 2023"):
+        assert sources(tmp_path / "in", tmp_path / "g.zarr", where)[0] == [2]
+
+
 def test_a_data_set_keeps_its_own_filter(tmp_path):
     parquet.write_table(TABLE.select(["src", "dst", "sorted"]), tmp_path / "e.parquet", row_group_size=GROUP)
     own = dataset.dataset(tmp_path / "e.parquet").filter(dataset.field("src") < 120)
@@ -313,12 +323,18 @@ def test_a_condition_that_does_not_fit_names_its_column(tmp_path, file, where, m
         "== 3",
         "year == 'x",
     ]
-    + ["year in [1,]", "year == 1e9999", "3 >", 3, ["a == 1", 3], {"a": 1}],
+    + ["year in [1,]", "year == 1e9999", "3 >", "kind == '\udcff'", 3, ["a == 1", 3], {"a": 1}],
 )
 def test_what_is_no_condition_says_what_one_is(where):
     with pytest.raises(OptionError, match=r"--where: expected .*COLUMN OPERATOR VALUE .*found"):
         IngestOptions(where=where)
     assert IngestOptions(where=None).where == ()
+
+
+@pytest.mark.parametrize("column", ["0", "-1", "'0'", "1" * 5000])
+def test_numbers_of_columns_begin_at_1(column):
+    with pytest.raises(OptionError, match="--where: expected a name, or a number from 1 for the first column, found"):
+        IngestOptions(where=f"{column} == 0")
 
 
 def test_a_list_has_a_limit_that_arrow_can_take(tmp_path, file):
