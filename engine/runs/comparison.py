@@ -32,7 +32,7 @@ from csaw.engine.samples.layouts import Ragged
 from csaw.engine.sources.digest import SourcesDigest, digest_of
 from csaw.engine.sources.given_columns import IDS, read_columns
 from csaw.engine.sources.given_sources import LABELS, TIMES, InStore
-from csaw.engine.sources.sources import OF_TYPE
+from csaw.engine.sources.sources import OF_TYPE, Sources
 from csaw.partition import GraphStore, open_graph
 from csaw.partition.arrays.replace import mend_alone
 from csaw.partition.arrays.words import Words
@@ -224,7 +224,25 @@ def _jobs(
     before, given = reproduced(path, old, name, request, given | data(old))
     if before.sources.instances == prepared_as(old, name, request, _by_default(given)).sources.instances:
         given = _by_default(given)
-    return before, prepared_as(new, name, request, given | data(new)), ""
+    is_rule = str(given.get("sources")).startswith((OF_TYPE, "random:"))
+    earlier = _of_earlier(before.sources, new) if back and not is_rule else {}
+    return before, prepared_as(new, name, request, given | earlier | data(new)), ""
+
+
+def _of_earlier(sources: Sources, store: GraphStore) -> Values:
+    """The option ``sources`` for an earlier version, if a list has vertices that it lacks: others stand for these, so
+    that their instances have other sources there.
+    """
+    if sources.listed is None or sources.listed.max() < store.vertices:
+        return {}
+    rows = sources.listed.reshape(-1, 1 + sources.are_links)
+    new = (rows >= store.vertices).any(axis=1, keepdims=True)
+    listed = np.where(new, 0 if new.all() else rows[np.argmin(new)], rows)
+    ids = store.original_ids(listed.ravel().astype(store.id_dtype))
+    times = None if sources.times is None else sources.times.listed
+    beside: Values = {} if sources.labels is None else {LABELS: sources.labels}
+    beside |= {} if times is None else {TIMES: InStore(times)}
+    return {"sources": {IDS: ids} | beside if beside else ids.reshape(-1, 2) if sources.are_links else ids}
 
 
 def _data_of(samples: Samples, given: object, store: GraphStore) -> tuple[Callable[[GraphStore], Values], str]:

@@ -27,7 +27,7 @@ from csaw.partition.ingestion.columns import TIME_COLUMN, Columns, columns_of_ta
 from csaw.partition.ingestion.conditions import conditions_of
 from csaw.partition.ingestion.ingest_options import IngestOptions
 from csaw.partition.ingestion.objects import Edges, Foreign, Wish, library_of
-from csaw.partition.ingestion.text.filters import expression_of, without_views
+from csaw.partition.ingestion.text.filters import can_filter, expression_of
 from csaw.partition.ingestion.text.pieces import Ends
 from csaw.partition.ingestion.text.tables import TableRows, is_words
 from csaw.partition.ingestion.time_column import BY_UNIT
@@ -68,8 +68,8 @@ class ArrowStream:
     def reader(self) -> "RecordBatchReader | None":
         """The reader of the batches; None for a table of pandas."""
         with foreign(f"graph: {self.name}"):
-            # a data set need not read what cannot fulfill them; pyarrow lacks kernels that filter views
-            if self.conditions and hasattr(self.data, "scanner") and without_views(self.data.schema) is None:
+            # a data set need not read what cannot fulfill them
+            if self.conditions and hasattr(self.data, "scanner") and can_filter(self.data.schema):
                 test = expression_of(self.conditions, self.name, self.data.schema, {})
                 self.rows = self.data.count_rows()
                 return self.data.scanner(filter=test).to_reader()

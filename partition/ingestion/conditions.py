@@ -7,14 +7,14 @@ from typing import NamedTuple, Self
 
 from csaw.partition.base.quoting import quoted
 from csaw.partition.errors import OptionError
-from csaw.partition.ingestion.columns import place_of
+from csaw.partition.ingestion.columns import place_of, wish_of
 
 WHERE = "--where"
 EXPECTED = (
     'COLUMN OPERATOR VALUE with ==, !=, <, <=, >, >= or in, such as "year >= 2023", "kind == \'follow\'" or '
     '"year in [2023, 2024]", texts and dates in quotes; pass one --where for each condition'
 )
-TEXT = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\""
+TEXT = r"'(?:[^'\ud800-\udfff]|'')*'|\"(?:[^\"\ud800-\udfff]|\"\")*\""  # what UTF-8 can hold
 NUMBER = r"[-+]?(?:[0-9]{1,40}(?:\.[0-9]{0,40})?|\.[0-9]{1,40})(?:[eE][-+]?[0-9]{1,3})?"
 VALUE = f"{TEXT}|{NUMBER}|true|false"
 CONDITION = re.compile(
@@ -36,14 +36,15 @@ class Condition(NamedTuple):
 
     @classmethod
     def parsed(cls, text: str) -> Self:
-        """OptionError for a text that is no condition."""
+        """OptionError for a text that is no condition, or of a column that no table has."""
         if (found := CONDITION.fullmatch(text)) is None:
             raise OptionError(f"{WHERE}: expected {EXPECTED}; found {quoted(text)}")
         name, operator, one, several = found.groups()
         values = tuple(_value(word) for word in ([one] if operator else re.findall(VALUE, several)))
         if len(values) > MOST_VALUES:
             raise OptionError(f"{WHERE}: expected at most {MOST_VALUES} values in a list, found {len(values):,}")
-        return cls(text.strip(), name if name[0] not in "'\"" else str(_value(name)), operator or "in", values)
+        column = wish_of(WHERE, name if name[0] not in "'\"" else str(_value(name)))
+        return cls(text.strip(), str(column), operator or "in", values)
 
     def place(self, where: str, names: Sequence[str]) -> int:
         """The position of its column; OptionError where there is none."""

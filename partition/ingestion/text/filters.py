@@ -22,7 +22,7 @@ from csaw.partition.ingestion.text.values import time_in
 from csaw.partition.ingestion.time_column import TimeColumn
 
 if TYPE_CHECKING:
-    from pyarrow import Array, DataType, Scalar, Schema
+    from pyarrow import Array, DataType, RecordBatch, Scalar, Schema
     from pyarrow.compute import Expression
 
 FINEST = 9  # decimals of a second
@@ -47,7 +47,7 @@ def fulfilling(
     """
     from pyarrow import compute, repeat
 
-    every = [*names, *folders]
+    every = _with_folders(names, folders)
 
     def tested() -> "Iterator[Array]":
         for one in conditions:
@@ -69,7 +69,7 @@ def expression_of(
     """
     from pyarrow import compute
 
-    names = [*schema.names, *folders]
+    names = _with_folders(schema.names, folders)
     found = compute.scalar(True)
     for one in conditions:
         name = names[place := one.place(where, names)]
@@ -80,6 +80,11 @@ def expression_of(
         test = _test(one, compute.field(name), kind := plain_type(held), where)
         found = found & test if kind == held and names.count(name) == 1 else found
     return found
+
+
+def _with_folders(names: Sequence[str], folders: Mapping[str, str]) -> list[str]:
+    """The names of columns, and of those folders that no column of the rows stands for."""
+    return [*names, *(name for name in folders if name not in names)]
 
 
 def decoded(column: "Array") -> "Array":
@@ -104,14 +109,28 @@ def plain_type(kind: "DataType") -> "DataType":
     return string() if types.is_string_view(kind) else float32() if types.is_float16(kind) else kind
 
 
-def without_views(schema: "Schema") -> "Schema | None":
-    """A schema that has plain strings where this one has views, which pyarrow cannot filter; None if it has none."""
-    from pyarrow import binary, string, types
-    from pyarrow import schema as schema_of
+def kept_of(batch: "RecordBatch", mask: "Array") -> "RecordBatch":
+    """The rows of a mask. Views become plain strings and lengths of runs values, as pyarrow cannot filter them; nested
+    values, which may hold such, become null, as no option reads them.
+    """
+    from pyarrow import RecordBatch, binary, nulls, string, types
 
-    plain = {place: string() for place, kind in enumerate(schema.types) if types.is_string_view(kind)}
-    plain |= {place: binary() for place, kind in enumerate(schema.types) if types.is_binary_view(kind)}
-    return schema_of([f.with_type(plain.get(place, f.type)) for place, f in enumerate(schema)]) if plain else None
+    def kept(column: "Array") -> "Array":
+        kind = column.type
+        if types.is_run_end_encoded(kind):
+            column = decoded(column)
+        elif types.is_nested(kind):
+            return nulls(mask.true_count, kind)
+        elif types.is_string_view(kind) or types.is_binary_view(kind):
+            column = column.cast(string() if types.is_string_view(kind) else binary())
+        return column.filter(mask)
+
+    return RecordBatch.from_arrays(list(map(kept, batch.columns)), names=batch.schema.names)
+
+
+def can_filter(schema: "Schema") -> bool:
+    """Whether pyarrow has kernels that filter all columns: it has none for views and lengths of runs, also in lists."""
+    return not any("_view" in text or "run_end" in text for text in map(str, schema.types))
 
 
 def _test(condition: Condition, column: Tested, kind: "DataType", where: str) -> Tested:

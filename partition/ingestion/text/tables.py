@@ -18,7 +18,7 @@ from csaw.partition.graph.edge_columns import EdgeColumn
 from csaw.partition.graph.given_arrays import are_weights
 from csaw.partition.ingestion.columns import Columns, choose
 from csaw.partition.ingestion.ingest_options import IngestOptions
-from csaw.partition.ingestion.text.filters import NO_VALUE, decoded, expression_of, fulfilling, without_views
+from csaw.partition.ingestion.text.filters import NO_VALUE, decoded, expression_of, fulfilling, kept_of
 from csaw.partition.ingestion.text.number_rows import check_sources, raised
 from csaw.partition.ingestion.text.pieces import NOTHING_READ, WHOLE, FilePiece, Piece, ReadRecord, Recorded, Span
 from csaw.partition.ingestion.text.shape import NO_ROWS, Shape, direction_of, roles
@@ -330,9 +330,7 @@ class TableRows(Recorded):
         if not self.conditions:
             return batch
         mask = fulfilling(self.conditions, self.path, names, batch.num_rows, column, self.folders)
-        if plain := without_views(batch.schema):
-            batch = batch.cast(plain)
-        kept = batch.filter(mask)
+        kept = kept_of(batch, mask)
         self.counts["left_out"] += batch.num_rows - kept.num_rows
         return kept
 

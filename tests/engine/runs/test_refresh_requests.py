@@ -187,3 +187,29 @@ def test_a_damaged_virtual_sample_is_told(tmp_path):
     chunk.write_bytes(b"\1" + chunk.read_bytes()[1:])
     with pytest.raises(StoreError, match="its bytes have changed"):
         csaw.refresh(tmp_path / "s.zarr")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"walk_length": 4, "sources": [5, 1000, 6, 200], "num_walks": 2},
+        {"walk_length": 4, "sources": [1000]},
+        {"algo": "neighbor", "fanout": (2, -1), "unique": True, "sources": [5, 1000, 6, 200]},
+        {"algo": "minibatch", "fanout": (2,), "seeds_per_batch": 1, "sources": {"ids": [7, 1000, 6], "y": [1, 0, 2]}},
+        {"algo": "links", "num_negatives": 1, "sources": [(5, 6), (5, 1000), (1000, 7), (6, 5)]},
+    ],
+    ids=str,
+)
+def test_sources_that_are_new_since_a_version_count_as_changed(tmp_path, options):
+    graph = grown(tmp_path, 2, far=True)
+    sources = options["sources"]
+    samples = csaw.sample(graph, tmp_path / "s.zarr", **options, seed=SEED)
+    ids = sources["ids"] if isinstance(sources, dict) else sources
+    is_new = [bool({200, 1000} & set(np.atleast_1d(one).tolist())) for one in ids]
+    new = np.flatnonzero(np.tile(is_new, options.get("num_walks", 1)))
+    changed = csaw.changed(samples, since=0)
+    assert set(new.tolist()) <= set(changed.tolist())
+    assert len(changed) < samples.instances or all(is_new) or samples.layout == "links"  # negatives may be new, too
+    every = csaw.changed(samples, since=0, sources=sources)
+    assert np.array_equal(changed, every)
+    assert csaw.changed(samples, since=csaw.open_graph(graph).version).size == 0
