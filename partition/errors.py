@@ -15,7 +15,9 @@ class FormatError(CsawError, ValueError):
 
 
 class NoEdgesError(FormatError):
-    """An input without a single edge."""
+    """An input without a single edge; ``left_out``: rows that do not fulfill the conditions of ``--where``."""
+
+    left_out = 0
 
 
 class StoreError(CsawError, OSError):

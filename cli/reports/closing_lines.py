@@ -265,7 +265,8 @@ def report_append(done: "Appended") -> None:
         print_report([("Appended", lines_of(report, APPENDED))])
         console.say(" ")
     found = [counted(report[key], *names) for key, names in CHANGES.items() if report.get(key)]
-    rows = f"{counted(report['rows'], 'row')} read: {', '.join(found) or 'nothing changes'}."
+    left = f", {counted(report['left_out'], 'row')} left out by --where" if "left_out" in report else ""
+    rows = f"{counted(report['rows'], 'row')} read{left}: {', '.join(found) or 'nothing changes'}."
     if not done.is_new:
         console.say(*_read_as(report), rows, f"{store.base} stays at version {store.version}; no version was written.")
         return

@@ -110,8 +110,9 @@ def append_edges(path: Path, edges: object, given: Values, update: Progress | No
         layout = IngestOptions(**{name: given[name] for name in LAYOUT if given.get(name) is not None})
         try:
             new = _read(base, policy, edges, given, draft.folder / NEW, update)
-        except NoEdgesError:
-            return Appended(base, said(policy, Counts(), 0), False)
+        except NoEdgesError as error:
+            left = {"left_out": error.left_out} if given.get("where") else {}
+            return Appended(base, said(policy, Counts(), 0) | left, False)
         require_same_kind(base, new, policy)
         append = Append(base, new, policy, layout)
         if base.types is not None and policy != REMOVE:

@@ -279,7 +279,9 @@ class Ingest:
             if not rows:
                 left = self.rows.counts.get("left_out", 0)
                 why = f"; {left:,} rows do not fulfill --where" if left else ""
-                raise NoEdgesError(f"{self.job.name}: no edges found; expected rows 'source target [weight]'{why}")
+                error = NoEdgesError(f"{self.job.name}: no edges found; expected rows 'source target [weight]'{why}")
+                error.left_out = left
+                raise error
             cuts = cuts_of(numbering.vertices, rows * self.job.directions, sample)
             with stage(SORTING):
                 tally = passes.deal(BucketPlan(cuts, numbering.dtype, rows), numbering)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 
@@ -127,3 +128,14 @@ def test_workers_of_a_cluster_get_the_address_of_the_version_of_the_leader(run):
     done(run, "append g.zarr - --remove", input="1 2\n")
     assert recipe.graph == str(Path("g.zarr/versions/1").absolute())
     assert (recipe.here().store.edges, open_graph("g.zarr").edges) == (5, 4)
+
+
+def test_an_append_says_how_many_rows_its_conditions_left_out(run):
+    table = pyarrow.table({"src": [1, 2, 3], "dst": [2, 3, 4], "year": [1, 2, 3]})
+    pyarrow.parquet.write_table(table, "e.parquet")
+    done(run, "partition e.parquet g.zarr --where year<2")
+    assert "1 row read, 2 rows left out by --where: 1 edge added, " in done(
+        run, "append g.zarr e.parquet --where year>2"
+    )
+    assert "0 rows read, 3 rows left out by --where: nothing" in done(run, "append g.zarr e.parquet --where year>5")
+    assert json.loads(done(run, "append g.zarr e.parquet --where year>5 --json"))["left_out"] == 3
