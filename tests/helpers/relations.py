@@ -3,6 +3,7 @@
 import numpy as np
 
 import csaw
+from helpers.machine import need_package
 
 SIZES = {"a": 300, "b": 900, "c": 12}
 RELATIONS = "a-to_b-b", "b-to_c-c", "b-to_b-b", "c-from_b-b"
@@ -78,3 +79,36 @@ TIMED_HOPS = {
     "strict": TIMED["strict"],
     "replace": TIMED["replace"],
 }
+
+
+def exported(sample, folder, types):
+    """The edges of a sample as its CSV has them; its .pt has as many of each relation."""
+    pandas, torch, data = map(need_package, ("pandas", "torch", "torch_geometric.data"))
+    csaw.export(sample, folder / "e.csv")
+    rows = pandas.read_csv(folder / "e.csv")
+    rows = rows[rows["depth"] >= 0]
+    csaw.export(sample, folder / "e.pt")
+    held = data.HeteroData(torch.load(folder / "e.pt", weights_only=True))
+    counts = rows["relation"].value_counts()
+    for number, kind in enumerate(types.edge_types):
+        assert held[kind].edge_index.shape[1] == counts.get(number, 0)
+    return rows
+
+
+def other_relation(arrays):
+    """The edges of one relation, said to be of another."""
+    arrays["relation"][arrays["relation"] == 2] = 1
+    return arrays
+
+
+def no_relation(arrays):
+    """An edge of a relation that the graph has not."""
+    arrays["relation"][3] += 200
+    return arrays
+
+
+def other_target(arrays):
+    """An edge to another vertex of the same relation."""
+    places = np.flatnonzero(arrays["relation"] == 2)
+    arrays["dst"][places[5]] = arrays["dst"][places[99]]
+    return arrays
